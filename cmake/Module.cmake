@@ -1,0 +1,76 @@
+# A module is a folder: every *.cc in it but *_test.cc is its library, every *_test.cc its test program.
+#
+#   portolan_module(NAME drum DEPS base io LIBS PkgConfig::LZ4)
+#
+# DEPS is the whole truth about which other modules its files may include: tests/layering compares each #include
+# with it. LIBS are third-party targets. TEST_DEPS are modules that only the tests may use.
+
+define_property(GLOBAL PROPERTY PORTOLAN_MODULES BRIEF_DOCS "rows of the module table")
+define_property(GLOBAL PROPERTY PORTOLAN_TEST_SOURCES BRIEF_DOCS "every test source that is in a target")
+
+function(portolan_module)
+  cmake_parse_arguments(M "" "NAME" "DEPS;LIBS;TEST_DEPS;TEST_LIBS" ${ARGN})
+  if(M_UNPARSED_ARGUMENTS OR NOT M_NAME)
+    message(FATAL_ERROR "portolan_module: wrong arguments: ${ARGN}")
+  endif()
+  set(dir ${CMAKE_CURRENT_SOURCE_DIR})
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
+  file(GLOB headers CONFIGURE_DEPENDS ${dir}/*.h)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+
+  set(target portolan_${M_NAME})
+  list(TRANSFORM M_DEPS PREPEND portolan_ OUTPUT_VARIABLE deps)
+  add_library(${target} STATIC ${sources})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  # Includes are written from src/ ("disk/drum.h"), and from the root for what stands beside it ("sim/world.h").
+  set(base ${CMAKE_SOURCE_DIR})
+  if(dir MATCHES "^${CMAKE_SOURCE_DIR}/src/")
+    set(base ${CMAKE_SOURCE_DIR}/src)
+  endif()
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${base} FILES ${headers})
+  target_link_libraries(${target} PUBLIC ${deps} ${M_LIBS})
+  if(PORTOLAN_TESTS)
+    # Each header compiles alone: CMake makes one translation unit of it.
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  endif()
+
+  file(RELATIVE_PATH rel ${CMAKE_SOURCE_DIR} ${dir})
+  string(REPLACE ";" " " deps_row "${M_DEPS}")
+  string(REPLACE ";" " " test_deps_row "${M_TEST_DEPS}")
+  set_property(GLOBAL APPEND PROPERTY PORTOLAN_MODULES "${M_NAME}\t${rel}\t${deps_row}\t${test_deps_row}")
+
+  if(PORTOLAN_TESTS AND tests)
+    list(TRANSFORM M_TEST_DEPS PREPEND portolan_ OUTPUT_VARIABLE test_deps)
+    portolan_test_program(NAME ${M_NAME}_test SOURCES ${tests} LIBS ${target} ${test_deps} ${M_TEST_LIBS}
+                          LABELS ${M_NAME})
+  endif()
+endfunction()
+
+# A GoogleTest program. Suites whose name ends in SlowTest also carry the label "slow".
+function(portolan_test_program)
+  cmake_parse_arguments(T "" "NAME" "SOURCES;LIBS;LABELS" ${ARGN})
+  add_executable(${T_NAME} ${T_SOURCES})
+  target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_include_directories(${T_NAME} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src)
+  set(common WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${T_NAME} ${common} TEST_FILTER "-*SlowTest.*"
+                       TEST_LIST ${T_NAME}_fast PROPERTIES LABELS "${T_LABELS}" TIMEOUT 300)
+  gtest_discover_tests(${T_NAME} ${common} TEST_FILTER "*SlowTest.*"
+                       TEST_LIST ${T_NAME}_slow PROPERTIES LABELS "${T_LABELS};slow" TIMEOUT 900)
+  foreach(source ${T_SOURCES})
+    file(RELATIVE_PATH rel ${CMAKE_SOURCE_DIR} ${source})
+    set_property(GLOBAL APPEND PROPERTY PORTOLAN_TEST_SOURCES ${rel})
+  endforeach()
+endfunction()
+
+# Writes what the repository checks read: the module table and the list of test sources in targets.
+function(portolan_write_module_table)
+  get_property(rows GLOBAL PROPERTY PORTOLAN_MODULES)
+  string(REPLACE ";" "\n" text "${rows}")
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/modules.tsv CONTENT "${text}\n")
+  get_property(tests GLOBAL PROPERTY PORTOLAN_TEST_SOURCES)
+  string(REPLACE ";" "\n" text "${tests}")
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/test_sources.txt CONTENT "${text}\n")
+endfunction()

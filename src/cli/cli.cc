@@ -1,0 +1,90 @@
+#include "cli/cli.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/exit_code.h"
+
+namespace portolan {
+namespace {
+
+void PrintHelp() {
+  std::string page =
+      "portolan - a web crawler that charts the web\n"
+      "\n"
+      "usage: portolan VERB [FLAGS] [ARGUMENTS]\n"
+      "       portolan VERB --help\n";
+  std::string_view group;
+  for (const Verb& verb : Verbs()) {
+    if (verb.group != group) page += fmt::format("\n{}\n", group = verb.group);
+    page += fmt::format("  {:<10} {}\n", verb.name, verb.summary);
+  }
+  page +=
+      "\n"
+      "Every verb takes\n"
+      "  --config FILE        settings from a TOML file; flags override it ('portolan config' shows them all)\n"
+      "  --log-level LEVEL    debug, info, warn, error or off\n"
+      "  --log-format FORMAT  human (default) or json: one object a line on standard error\n"
+      "\n"
+      "Results go to standard output, progress and messages to standard error.\n"
+      "\n"
+      "Exit codes\n"
+      "  0 done   1 done, and the answer is no   2 wrong usage   3 unusable input file\n"
+      "  4 the system refused (disk, permission)   5 a defect of portolan\n";
+  std::fputs(page.c_str(), stdout);
+}
+
+int UnknownVerb(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Verb& verb : Verbs()) names.push_back(verb.name);
+  const std::string_view nearest = NearestWord(name, names);
+  PrintError(nearest.empty() ? fmt::format("unknown verb '{}' (see 'portolan --help')", name)
+                             : fmt::format("unknown verb '{}': did you mean '{}'?", name, nearest));
+  return kExitUsage;
+}
+
+}  // namespace
+
+void PrintError(std::string_view message) {
+  std::fprintf(stderr, "portolan: %.*s\n", static_cast<int>(message.size()), message.data());
+}
+
+int RunCli(int argc, char** argv) {
+  if (argc < 2) {
+    PrintHelp();
+    return kExitUsage;
+  }
+  std::string_view name = argv[1];
+  if (name == "--help" || name == "-h" || name == "help") {
+    PrintHelp();
+    return kExitOk;
+  }
+  if (name == "--version" || name == "-V") name = "version";
+  for (const Verb& verb : Verbs()) {
+    if (verb.name != name) continue;
+    try {
+      const int code = verb.run(argc - 1, argv + 1);
+      // A full disk or a closed pipe shows only when the last bytes leave.
+      if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        PrintError("cannot write to standard output");
+        return kExitSystem;
+      }
+      return code;
+    } catch (const std::bad_alloc&) {
+      PrintError("out of memory");
+      return kExitSystem;
+    } catch (const std::exception& error) {
+      PrintError(fmt::format("internal error: {}", error.what()));
+      return kExitInternal;
+    }
+  }
+  return UnknownVerb(name);
+}
+
+}  // namespace portolan

@@ -1,0 +1,18 @@
+#include "cli/verbs.h"
+
+#include <array>
+
+#include "cli/cli.h"
+
+namespace portolan {
+
+std::span<const Verb> Verbs() {
+  static constexpr std::array kVerbs = {
+      Verb{"config", "Set up", "print the settings in force, with comments", &RunConfig},
+      Verb{"bench", "Measure", "run a benchmark against its rivals ('bench list' names them)", &RunBench},
+      Verb{"version", "About", "print version, commit and build type", &RunVersion},
+  };
+  return kVerbs;
+}
+
+}  // namespace portolan

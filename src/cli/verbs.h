@@ -1,0 +1,11 @@
+// One line a verb: the functions behind the table in verbs.cc.
+
+#pragma once
+
+namespace portolan {
+
+int RunBench(int argc, char** argv);
+int RunConfig(int argc, char** argv);
+int RunVersion(int argc, char** argv);
+
+}  // namespace portolan

@@ -1,0 +1,71 @@
+// Env: every access to the file system goes through here.
+//
+// So tests can put a file system in memory (MemEnv) or a failing one (FaultyEnv) under any structure, and nothing above
+// io/ makes system calls. Paths are plain strings with '/' as separator.
+//
+// Thread: all members may be called from any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "io/file.h"
+
+namespace portolan {
+
+enum class OpenMode : uint8_t {
+  kRead,    // must exist; Append fails
+  kCreate,  // made anew; what was there is cut to nothing
+  kAppend,  // made if absent; appends go to its end
+};
+
+struct FileOptions {
+  // Bypass the page cache where the file system can: for large sequential files that would only push others out.
+  bool direct = false;
+};
+
+// Held as long as the object lives; also released by the system when the process dies.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+};
+
+class Env {
+ public:
+  virtual ~Env() = default;
+
+  virtual Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode, const FileOptions& options) = 0;
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) { return Open(path, mode, {}); }
+
+  virtual bool Exists(const std::string& path) = 0;
+  // Names (not paths) in `dir`, sorted.
+  virtual Result<std::vector<std::string>> List(const std::string& dir) = 0;
+  virtual Status CreateDirs(const std::string& dir) = 0;
+  virtual Status Remove(const std::string& path) = 0;
+  // Replaces `to` if it exists, in one step. Durable after SyncDir.
+  virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  virtual Status SyncDir(const std::string& dir) = 0;
+  // kBusy when another process or another holder in this process has it.
+  virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
+  // Bytes that may still be written below `dir`.
+  virtual Result<uint64_t> FreeSpace(const std::string& dir) = 0;
+
+  // The file system of this machine. Never destroyed.
+  static Env& Posix();
+};
+
+std::string JoinPath(std::string_view dir, std::string_view name);
+std::string DirName(std::string_view path);
+
+Result<std::string> ReadWholeFile(Env& env, const std::string& path);
+
+// The safe replacement of a small file: write beside it, sync, rename, sync the directory.
+// After a crash the file holds either the old or the new contents, whole.
+Status ReplaceFile(Env& env, const std::string& path, std::string_view contents);
+
+}  // namespace portolan

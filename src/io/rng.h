@@ -1,0 +1,53 @@
+// Rng: random numbers from a seed, the same on every machine (xoshiro256**).
+//
+// The standard's engines are portable but its distributions are not; these are. Thread: one owner.
+
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "base/hash.h"
+
+namespace portolan {
+
+class Rng {
+ public:
+  using result_type = uint64_t;
+
+  explicit Rng(uint64_t seed) {
+    for (uint64_t& word : state_) word = Mix64(seed += 0x9e3779b97f4a7c15);
+  }
+
+  static constexpr uint64_t min() { return 0; }
+  static constexpr uint64_t max() { return ~uint64_t{0}; }
+  uint64_t operator()() { return Next(); }
+
+  uint64_t Next() {
+    const uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+    const uint64_t shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
+
+  // 0 … bound-1; the bias of at most bound / 2^64 does not matter here. 0 for bound 0.
+  uint64_t Below(uint64_t bound) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<uint64_t>((static_cast<Wide>(Next()) * bound) >> 64);
+  }
+
+  // [0, 1)
+  double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
+  bool Chance(double probability) { return Uniform() < probability; }
+
+ private:
+  std::array<uint64_t, 4> state_;
+};
+
+}  // namespace portolan
