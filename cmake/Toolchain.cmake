@@ -19,7 +19,9 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough
-                    -fno-omit-frame-pointer -fdiagnostics-color=auto)
+                    -fno-omit-frame-pointer -fdiagnostics-color=auto
+                    # {.field = x} means: the others as declared.
+                    -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these inside inlined library code where nothing is wrong.
   add_compile_options(-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread

@@ -1,0 +1,70 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/utf8.h"
+
+namespace portolan {
+namespace {
+
+constexpr int64_t kStamp = 1'769'862'601'250;  // 2026-01-31 12:30:01.250 UTC
+
+TEST(LogTest, HumanLine) {
+  EXPECT_EQ(FormatLogLine(LogFormat::kHuman, LogLevel::kInfo, kStamp, "merge done",
+                          {{"keys", 1048576}, {"seconds", 0.42}, {"file", "z-1"}, {"why", "two words"}, {"ok", true}}),
+            "12:30:01.250 info  merge done keys=1048576 seconds=0.42 file=z-1 why=\"two words\" ok=true");
+}
+
+TEST(LogTest, JsonLine) {
+  EXPECT_EQ(FormatLogLine(LogFormat::kJson, LogLevel::kWarn, kStamp, "slow \"disk\"",
+                          {{"ms", -5}, {"path", "a\\b\n"}, {"rate", 1.5}, {"bad", 0.0 / 0.0 * 1}}),
+            R"({"ts":"2026-01-31T12:30:01.250Z","level":"warn","msg":"slow \"disk\"","ms":-5,"path":"a\\b\n",)"
+            R"("rate":1.5,"bad":null})");
+}
+
+TEST(LogTest, JsonIsValidWhateverTheBytes) {
+  EXPECT_EQ(JsonQuote(std::string("a\xff\x01z", 4)), "\"a\\ufffd\\u0001z\"");
+  EXPECT_EQ(JsonQuote("\xe2\x82\xac"), "\"\xe2\x82\xac\"");
+  EXPECT_EQ(JsonQuote("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"") << "a surrogate is not UTF-8";
+}
+
+TEST(LogTest, NamesParse) {
+  EXPECT_EQ(ParseLogLevel("warn").value(), LogLevel::kWarn);
+  EXPECT_EQ(ParseLogFormat("json").value(), LogFormat::kJson);
+  EXPECT_EQ(ParseLogLevel("loud").error().message(),
+            "'loud' is not a log level: use one of debug, info, warn, error, off");
+}
+
+TEST(LogTest, LevelsBelowTheLimitAreSilent) {
+  InitLogging({.level = LogLevel::kError});
+  EXPECT_FALSE(LogEnabled(LogLevel::kWarn));
+  EXPECT_TRUE(LogEnabled(LogLevel::kError));
+  testing::internal::CaptureStderr();
+  Log(LogLevel::kWarn, "not seen");
+  Log(LogLevel::kError, "seen", {{"n", 1}});
+  const std::string lines = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(lines.find("not seen"), std::string::npos);
+  EXPECT_NE(lines.find("error seen n=1\n"), std::string::npos);
+  InitLogging({});
+}
+
+TEST(Utf8Test, WellFormedOnly) {
+  EXPECT_TRUE(IsUtf8("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\x8d"));
+  for (const char* bad :
+       {"\x80", "\xc0\xaf", "\xc3", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf0\x80\x80\xaf", "\xf4\x90\x80\x80", "\xf5"}) {
+    EXPECT_FALSE(IsUtf8(bad)) << bad;
+  }
+}
+
+TEST(Utf8Test, EveryLengthRoundTrips) {
+  for (const uint32_t code : {0x41U, 0x7fU, 0x80U, 0x7ffU, 0x800U, 0xffffU, 0x10000U, 0x10ffffU}) {
+    std::string out;
+    AppendUtf8(out, code);
+    EXPECT_EQ(Utf8SequenceLength(out), out.size()) << code;
+  }
+}
+
+}  // namespace
+}  // namespace portolan
