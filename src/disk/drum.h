@@ -1,0 +1,134 @@
+// DRUM: Disk Repository with Update Management (thesis ch. IV, paper §4). A set or map of 64-bit keys that outgrows
+// memory by any factor, asked in batches at the speed of sequential files.
+//
+// Tuples <op, key, value, aux> stream in. The answers come back later, in arrival order, each with its aux:
+//   check          is the key stored? with which value?
+//   update         store the value, or combine it with the one that is there. No answer.
+//   check+update   the answer of check, then the update.
+// The answers are those of a map that takes the tuples one at a time: of two equal keys that are checked and updated in
+// one batch, the first is unique and the second a duplicate.
+//
+// How (docs/formats/drum.md has the files):
+//   Add      The aux goes to one compressed log in arrival order, with the number of the key's bucket, its top bits.
+//            The row (key, op, value) goes to that bucket in RAM. When RAM is full, a round starts, or all buckets are
+//            written to disk as one run and emptied.
+//   round    For each bucket in turn: gather its rows (from the runs and from RAM, so in arrival order), sort them by
+//            key, walk them beside the bucket's part of Z, write the new Z, set one bit a row. One pass through Z for
+//            all buckets. It runs on an Executor while tuples keep arriving.
+//   results  Read the log once, in order. A record's bucket says whose next bit is its answer.
+// Departures from the paper: aux is not scattered (one log of neighbours compresses 2.9 ×, k logs of strangers 1.5 ×,
+// and one file is open, not k); rows need no pointer to their aux, because the order within a bucket is the order in
+// the log; rows stay in RAM while merging them at once costs no more disk traffic than writing them out; Z is
+// gap-coded.
+//
+// Thread: one owner calls everything; a round runs elsewhere and touches only what the owner does not until it is done.
+// Memory bound: Options::memory, whatever was stored (MemoryPlan says what of it is for what). At the bound tuples wait
+// on disk, up to Options::disk bytes; at that bound Add says kBusy until results are taken.
+// Durability: Checkpointable. What was added before a commit is there after a crash; answers taken before it are not
+// given again; a round that was running starts again with the same answers.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "disk/block_file.h"
+#include "disk/bucket_table.h"
+#include "disk/drum_batch.h"
+#include "disk/drum_round.h"
+#include "disk/drum_types.h"
+#include "disk/manifest.h"
+#include "disk/record_block.h"
+#include "io/env.h"
+#include "io/executor.h"
+
+namespace portolan {
+
+class Drum : public Checkpointable {
+ public:
+  // As the manifest's section says, or empty when there is none. `executor` runs the rounds and outlives this.
+  static Result<std::unique_ptr<Drum>> Open(Env& env, const Manifest& manifest, Executor& executor,
+                                            const DrumOptions& options);
+  // Waits for a running round to stop at the next bucket.
+  ~Drum() override;
+
+  // kBusy at the bound, kNoSpace and kIo when the disk refuses: then the tuple was not taken and may be added again.
+  Status Add(const DrumTuple& tuple);
+
+  // Starts a round over what has arrived, for a caller that is hungry for answers. False when there is nothing to do or
+  // the last round's answers are not all taken.
+  Result<bool> StartRound();
+
+  // Hands up to `max` tuples' answers to the sink and returns how many tuples that were (duplicates too, even where the
+  // sink is not told of them). 0: no round is done, or all its answers are taken. An error of the round comes out here,
+  // once; the tuples are still there and the next round tries again.
+  Result<uint64_t> TakeResults(DrumSink& sink, uint64_t max);
+
+  // Rounds and results until every tuple that was added is answered. Blocks.
+  Status Drain(DrumSink& sink);
+
+  // A round is running or its answers are not all taken.
+  bool RoundActive() const { return round_ != nullptr; }
+  bool ResultsReady() const { return round_ != nullptr && round_->done(); }
+  void WaitForRound() {
+    if (round_) round_->Wait();
+  }
+
+  uint64_t keys() const { return z_.keys; }  // in Z: tuples that wait are not counted
+  uint64_t z_bytes() const { return z_.length; }
+  uint64_t waiting() const { return open_.tuples + sealed_.tuples - sealed_.taken; }  // tuples without answer
+  uint64_t rounds() const { return rounds_; }
+  uint64_t spilled_rows() const { return spilled_rows_; }
+  const DrumMemoryPlan& plan() const { return plan_; }
+
+  Status Flush() override;
+  ManifestSection Describe() const override { return described_; }
+  Status Committed() override;
+
+  static constexpr std::string_view kKind = "drum";
+
+ private:
+  Drum(Env& env, std::string dir, Executor& executor, const DrumOptions& options);
+  Status Restore(const ManifestSection& section);
+  Status RestoreBatch(const ManifestSection& section, uint64_t id, DrumBatch& batch);
+
+  // Makes room in RAM for more rows: by a round or a run. kBusy at the bound.
+  Status MakeRoom();
+  bool AtLimit() const;
+  // Rewriting Z now costs no more bytes than writing the rows out and reading them back.
+  bool RoundIsCheap() const;
+  Status Spill();
+  Status WriteTuples(DrumBatch& batch);  // the block of the tuple log that is being filled
+  Status WriteRows(DrumBatch& batch);    // likewise of the row log
+  Result<bool> BeginRound();
+  void EndRound();  // all answers are taken
+  // Keeps a file that the committed manifest may name until the next commit; else removes it.
+  void Retire(const std::string& name);
+
+  Env& env_;
+  const std::string dir_;
+  Executor& executor_;
+  const DrumOptions options_;
+  const DrumMemoryPlan plan_;
+
+  ChunkPool pool_;
+  ZState z_;
+  DrumBatch open_;    // takes tuples
+  DrumBatch sealed_;  // in a round, or waiting for one after a crash or a failure; id 0: none
+  std::unique_ptr<DrumRound> round_;
+  std::unique_ptr<DrumResults> results_;
+  uint64_t next_id_ = 1;  // of batches and Z files
+  uint64_t rounds_ = 0;
+  uint64_t spilled_rows_ = 0;
+  std::vector<std::string> retired_;
+  ManifestSection described_;
+};
+
+}  // namespace portolan

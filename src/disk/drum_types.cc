@@ -1,0 +1,44 @@
+#include "disk/drum_types.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace portolan {
+
+Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
+  const auto wrong = [&](std::string_view what) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("drum {}: {}", options.name, what));
+  };
+  DrumMemoryPlan plan;
+  plan.row_size = sizeof(uint64_t) + (options.only_op ? 0 : 1) + options.value_size;
+  const uint64_t least = std::max(kMinMemory, uint64_t{plan.row_size} * 2048);
+  if (options.memory < least)
+    return wrong(fmt::format("{} bytes of memory, at least {} are needed", options.memory, least));
+  if (options.value_size > 4096) return wrong("values of more than 4096 bytes: store a reference instead");
+  if (options.bucket_bits.value_or(0) > 8) return wrong("more than 256 buckets");
+
+  const uint64_t pool = options.memory / 4 * 3;
+  // Half of the pool for the open batch; with 16 chunks a bucket at least, half-filled last chunks waste little.
+  const uint64_t half = pool / 2;
+  plan.bucket_bits = options.bucket_bits.value_or(
+      std::min(8U, static_cast<unsigned>(std::bit_width(half / (uint64_t{plan.row_size} * 128))) - 1));
+  const uint64_t per_bucket = half >> plan.bucket_bits;
+  const uint64_t rows_per_chunk = std::clamp<uint64_t>(per_bucket / 16 / plan.row_size, 1, 512);
+  plan.chunk_bytes = rows_per_chunk * plan.row_size;
+  plan.chunks = pool / plan.chunk_bytes;
+  if (plan.chunks < (size_t{2} << plan.bucket_bits)) return wrong("too little memory for that many buckets");
+  plan.rows_in_ram = half / plan.row_size;
+  plan.rows_per_bucket =
+      std::max<uint64_t>(2 * rows_per_chunk, options.memory / 8 / (plan.row_size + 16 + options.value_size)) -
+      rows_per_chunk;
+  plan.max_aux = options.memory / 64;
+  plan.tuples_per_round = options.memory / 16 * 8 / (options.only_op ? 1 : 2);
+  plan.block_size = std::clamp<uint64_t>(options.memory / 256, 1024, 64 << 10);
+  plan.read_ahead = std::clamp<uint64_t>(options.memory / 512, 4096, 512 << 10);
+  plan.runs = 24;
+  return plan;
+}
+
+}  // namespace portolan

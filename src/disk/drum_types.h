@@ -1,0 +1,92 @@
+// What callers of DRUM say and hear: operations, tuples, answers, options, and how memory is divided.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "disk/block_format.h"
+
+namespace portolan {
+
+// On disk: never renumber.
+enum class DrumOp : uint8_t { kCheck = 0, kUpdate = 1, kCheckUpdate = 2 };
+
+struct DrumTuple {
+  DrumOp op = DrumOp::kCheckUpdate;
+  uint64_t key = 0;
+  std::string_view value;  // of the size given in the options; looked at only by updates
+  std::string_view aux;    // comes back with the answer
+};
+
+struct DrumAnswer {
+  bool unique = false;     // the key was not stored
+  std::string_view value;  // as stored before this tuple; empty when unique
+  std::string_view aux;    // both views die when OnAnswer returns
+};
+
+class DrumSink {
+ public:
+  virtual ~DrumSink() = default;
+  virtual void OnAnswer(const DrumAnswer& answer) = 0;
+};
+
+struct DrumOptions {
+  std::string name;       // of the manifest's section and the beginning of the files' names
+  size_t value_size = 0;  // bytes of a value; 0 makes a set of keys
+
+  // R: nothing this DRUM allocates exceeds it, but a fixed base of a few hundred kilobytes for file handles and
+  // compression contexts.
+  uint64_t memory = uint64_t{64} << 20;
+  // D: the most that waiting tuples may take on disk.
+  uint64_t disk = uint64_t{16} << 30;
+
+  // When set, every tuple has this operation, and rows spend no byte on it.
+  std::optional<DrumOp> only_op;
+  // Tell the sink of duplicates too. URLseen does not need to know.
+  bool emit_duplicates = true;
+  // What an update does to a stored value: overwrite is the default; adding and merging are the caller's functions.
+  // `stored` has value_size bytes and becomes the new value.
+  std::function<void(char* stored, std::string_view incoming)> combine;
+  // Stored entries for which this is true are dropped when a round meets them, before the round's own tuples: old
+  // entries leave as Z is rewritten.
+  std::function<bool(uint64_t key, std::string_view value)> expunge;
+
+  Codec codec = Codec::kLz4;  // of the aux log; kZstd is the compact setting
+  // k = 2^bucket_bits; chosen from memory when absent. At most 8: more would not help, see MemoryPlan.
+  std::optional<unsigned> bucket_bits;
+  // No manifest knows this DRUM: nothing is kept for recovery, and no row log is written.
+  bool durable = true;
+  // Called on the executor's thread when a round is done: post an event to the owner there.
+  std::function<void()> on_round_done;
+};
+
+// Where R goes (Theorem 2 divides it between k file buffers and one bucket; runs need no file buffers, so more is
+// left).
+//   3/4   rows in RAM, in chunks, of the open and the sealed batch together
+//   1/8   the largest bucket of a round: its rows and their sorting pairs
+//   1/16  answers, a bit (two with mixed operations) a tuple of the round
+//   1/16  buffers of the logs, of Z and of the runs
+struct DrumMemoryPlan {
+  unsigned bucket_bits = 0;
+  size_t row_size = 0;
+  size_t chunk_bytes = 0;
+  size_t chunks = 0;             // in the pool
+  uint64_t rows_in_ram = 0;      // of the open batch, before a round or a run
+  uint64_t rows_per_bucket = 0;  // what a round can sort
+  uint64_t tuples_per_round = 0;
+  size_t block_size = 0;  // raw bytes of a block of a log
+  size_t read_ahead = 0;
+  size_t runs = 0;     // read side by side in a round
+  size_t max_aux = 0;  // bytes of one aux
+
+  static constexpr uint64_t kMinMemory = uint64_t{256} << 10;
+  static Result<DrumMemoryPlan> Make(const DrumOptions& options);
+};
+
+}  // namespace portolan

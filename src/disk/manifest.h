@@ -1,0 +1,100 @@
+// The manifest: one small file that names every live file of every structure, with its valid length.
+//
+// It is what makes a set of files one state. Commit is: every structure writes and syncs its data, then the new
+// manifest is written, synced and renamed into place, and the directory synced. Recovery is: take the newest whole
+// manifest, cut files that are longer than it says, remove files that it does not name. What happened after it never
+// happened.
+//
+// A structure joins by implementing Checkpointable and keeps this rule: a file that the last committed manifest names
+// is never overwritten below its committed length nor removed before Committed() says that a newer manifest stands.
+//
+// The file is text, a line an item, with a checksum at its end (docs/formats/manifest.md). Its name is
+// MANIFEST-<sequence>; the one before the newest is removed after each commit.
+//
+// Thread: one owner. Durability: when Commit returns without error, that state survives any crash.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "io/env.h"
+
+namespace portolan {
+
+// What one structure wants to find again.
+struct ManifestSection {
+  struct FileEntry {
+    std::string name;  // within the manifest's directory
+    uint64_t length = 0;
+    bool operator==(const FileEntry&) const = default;
+  };
+
+  std::string name;  // of the structure, unique; printable, no blanks
+  std::string kind;  // of structure, so that a name is not taken for another kind
+  std::vector<FileEntry> files;
+  std::map<std::string, uint64_t> numbers;  // positions and counts by name
+
+  // The number, or kCorrupt when it is not there.
+  Result<uint64_t> Number(const std::string& key) const;
+  bool operator==(const ManifestSection&) const = default;
+};
+
+class Checkpointable {
+ public:
+  virtual ~Checkpointable() = default;
+  // Writes and syncs everything that Describe will name. May be called when nothing changed.
+  virtual Status Flush() = 0;
+  // The state as of the last Flush.
+  virtual ManifestSection Describe() const = 0;
+  // A manifest with what Describe said is durable: files that it does not name may go.
+  virtual Status Committed() = 0;
+};
+
+class Manifest {
+ public:
+  // Reads the newest whole manifest in `dir` (made if absent) and brings the files to it. A directory without one is
+  // a new, empty state: every file in it is removed. Names in `keep` are left alone (a lock file, say).
+  static Result<Manifest> Open(Env& env, const std::string& dir, std::span<const std::string_view> keep = {});
+
+  // The section of that name as of the last commit, null if there is none; kCorrupt if it is of another kind.
+  Result<const ManifestSection*> Find(std::string_view name, std::string_view kind) const;
+  const std::vector<ManifestSection>& sections() const { return sections_; }
+  uint64_t sequence() const { return sequence_; }
+  const std::string& dir() const { return dir_; }
+
+  // Flushes all, writes the new manifest, tells all. `structures` must be all of them: what is not named is gone.
+  // On an error the last committed state stands.
+  Status Commit(std::span<Checkpointable* const> structures);
+
+ private:
+  Manifest(Env& env, std::string dir) : env_(&env), dir_(std::move(dir)) {}
+
+  Env* env_;
+  std::string dir_;
+  uint64_t sequence_ = 0;
+  std::vector<ManifestSection> sections_;
+};
+
+// For Committed(): removes from `dir` and from `retired` every file that `section` does not name.
+Status RemoveUnnamed(Env& env, const std::string& dir, const ManifestSection& section,
+                     std::vector<std::string>& retired);
+
+// The text form, and back. `path` is for error messages.
+std::string FormatManifest(uint64_t sequence, std::span<const ManifestSection> sections);
+struct ParsedManifest {
+  uint64_t sequence = 0;
+  std::vector<ManifestSection> sections;
+};
+Result<ParsedManifest> ParseManifest(std::string_view text, const std::string& path);
+
+// True for the names that manifests have: MANIFEST-<digits>.
+bool IsManifestName(std::string_view name);
+
+}  // namespace portolan

@@ -1,0 +1,205 @@
+#include "disk/queue.h"
+
+#include <fmt/core.h>
+
+#include "base/check.h"
+
+namespace portolan {
+namespace {
+
+constexpr uint8_t kRecordsBlock = 1;
+
+}  // namespace
+
+DiskQueue::DiskQueue(Env& env, std::string dir, const Options& options)
+    : env_(env), dir_(std::move(dir)), options_(options) {}
+
+DiskQueue::~DiskQueue() = default;
+
+Result<std::unique_ptr<DiskQueue>> DiskQueue::Open(Env& env, const Manifest& manifest, const Options& options) {
+  std::unique_ptr<DiskQueue> queue(new DiskQueue(env, manifest.dir(), options));
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(options.name, kKind));
+  if (section != nullptr) RETURN_IF_ERROR(queue->Restore(*section));
+  return queue;
+}
+
+Status DiskQueue::Restore(const ManifestSection& section) {
+  ASSIGN_OR_RETURN(next_segment_, section.Number("next_segment"));
+  ASSIGN_OR_RETURN(pushed_, section.Number("pushed"));
+  ASSIGN_OR_RETURN(popped_, section.Number("popped"));
+  ASSIGN_OR_RETURN(reader_block_, section.Number("reader_block"));
+  ASSIGN_OR_RETURN(const uint64_t record, section.Number("reader_record"));
+  reader_record_ = static_cast<uint32_t>(record);
+  written_ = pushed_;
+  for (const auto& file : section.files) segments_.push_back({file.name, file.length});
+  if (popped_ > pushed_ || (segments_.empty() && popped_ != pushed_)) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("queue {}: {} popped of {} pushed in {} segments", section.name,
+                                                 popped_, pushed_, segments_.size()));
+  }
+  described_ = section;
+  return {};
+}
+
+Status DiskQueue::StartSegment() {
+  const std::string name = fmt::format("{}-{:09}.q", options_.name, next_segment_);
+  ASSIGN_OR_RETURN(BlockFileWriter writer,
+                   BlockFileWriter::Create(env_, JoinPath(dir_, name), FileKind::kQueue, options_.codec));
+  writer_ = std::move(writer);
+  ++next_segment_;
+  segments_.push_back({name, writer_->length()});
+  return {};
+}
+
+Status DiskQueue::WriteBlock() {
+  if (building_.empty()) return {};
+  if (writer_ && writer_->length() >= options_.segment_size) {
+    if (options_.durable) RETURN_IF_ERROR(writer_->Sync());
+    writer_.reset();
+  }
+  if (!writer_) RETURN_IF_ERROR(StartSegment());
+  RETURN_IF_ERROR(writer_->Append(building_.Finish(kRecordsBlock)));
+  segments_.back().length = writer_->length();
+  written_ += building_.records();
+  building_ = RecordBlockBuilder();  // gives the memory back
+  return {};
+}
+
+Status DiskQueue::Append(std::span<const std::string_view> records) {
+  const std::lock_guard lock(mutex_);
+  // Room first, so that a failing disk refuses a batch before any of it is taken.
+  if (building_.size() >= options_.block_size) RETURN_IF_ERROR(WriteBlock());
+  for (const std::string_view record : records) {
+    if (record.size() > kMaxBlockPayload / 2) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  fmt::format("queue {}: a record of {} bytes", options_.name, record.size()));
+    }
+  }
+  for (const std::string_view record : records) {
+    building_.Add(record);
+    ++pushed_;
+    // Later blocks of a large batch are written when they can be; if not, they wait here for the next call.
+    if (building_.size() >= options_.block_size) static_cast<void>(WriteBlock());
+  }
+  return {};
+}
+
+Status DiskQueue::FreeFrontSegment() {
+  reader_.reset();
+  in_block_ = false;
+  reader_block_ = kFileHeaderSize;
+  reader_record_ = 0;
+  if (segments_.size() == 1) writer_.reset();  // the next append starts a new one
+  const std::string name = segments_.front().name;
+  segments_.pop_front();
+  if (options_.durable) {
+    retired_.push_back(name);
+    return {};
+  }
+  return env_.Remove(JoinPath(dir_, name));
+}
+
+Result<bool> DiskQueue::NextOnDisk() {
+  while (!segments_.empty()) {
+    const Segment& segment = segments_.front();
+    if (reader_block_ >= segment.length) {
+      const bool writing = segments_.size() == 1 && writer_.has_value();
+      if (writing && segment.length < options_.segment_size) return false;
+      RETURN_IF_ERROR(FreeFrontSegment());
+      continue;
+    }
+    if (!reader_ || reader_->length() != segment.length) {
+      BlockFileReader::Options options;
+      options.read_ahead = options_.block_size;
+      options.length = segment.length;
+      options.offset = reader_block_;
+      ASSIGN_OR_RETURN(BlockFileReader reader,
+                       BlockFileReader::Open(env_, JoinPath(dir_, segment.name), FileKind::kQueue, options));
+      reader_ = std::move(reader);
+    }
+    ASSIGN_OR_RETURN(const std::optional<Block> block, reader_->Next());
+    CHECK(block.has_value());
+    records_ = RecordBlockReader(*block, 0);
+    for (uint32_t i = 0; i < reader_record_; ++i) {
+      if (!records_.Next()) break;
+    }
+    if (!records_.ok() || reader_record_ > block->records) {
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("{}: block at {}: its records are broken", JoinPath(dir_, segment.name), block->offset));
+    }
+    in_block_ = true;
+    return true;
+  }
+  return false;
+}
+
+Result<std::vector<std::string>> DiskQueue::Pop(size_t max) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  while (out.size() < max && popped_ < pushed_) {
+    if (in_block_) {
+      if (records_.Next()) {
+        out.emplace_back(records_.record());
+        ++reader_record_;
+        ++popped_;
+        continue;
+      }
+      if (!records_.ok()) {
+        return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: its records are broken",
+                                                     JoinPath(dir_, segments_.front().name), reader_block_));
+      }
+      in_block_ = false;
+      reader_record_ = 0;
+      reader_block_ = reader_->offset();
+      continue;
+    }
+    ASSIGN_OR_RETURN(const bool found, NextOnDisk());
+    // Everything in blocks is read: the rest is in the block being filled. It is closed and read like the others.
+    if (!found) RETURN_IF_ERROR(WriteBlock());
+  }
+  if (popped_ == pushed_) {
+    // Nothing to read: hold no memory and no descriptor. Everything in blocks was read to the end of the last one.
+    if (in_block_) {
+      in_block_ = false;
+      reader_block_ = reader_->offset();
+      reader_record_ = 0;
+    }
+    reader_.reset();
+    records_ = RecordBlockReader();
+  }
+  return out;
+}
+
+uint64_t DiskQueue::size() const {
+  const std::lock_guard lock(mutex_);
+  return pushed_ - popped_;
+}
+
+Status DiskQueue::Flush() {
+  const std::lock_guard lock(mutex_);
+  RETURN_IF_ERROR(WriteBlock());
+  if (writer_) RETURN_IF_ERROR(writer_->Sync());
+  ManifestSection section;
+  section.name = options_.name;
+  section.kind = kKind;
+  for (const Segment& segment : segments_) section.files.push_back({segment.name, segment.length});
+  section.numbers = {{"next_segment", next_segment_},
+                     {"pushed", pushed_},
+                     {"popped", popped_},
+                     {"reader_block", reader_block_},
+                     {"reader_record", reader_record_}};
+  described_ = std::move(section);
+  return {};
+}
+
+ManifestSection DiskQueue::Describe() const {
+  const std::lock_guard lock(mutex_);
+  return described_;
+}
+
+Status DiskQueue::Committed() {
+  const std::lock_guard lock(mutex_);
+  // Segments that were consumed after the Flush are still named; they wait for the next commit.
+  return RemoveUnnamed(env_, dir_, described_, retired_);
+}
+
+}  // namespace portolan
