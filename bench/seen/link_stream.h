@@ -4,8 +4,8 @@
 // that are crawled side by side (politeness puts minutes between two pages of one site). Four in ten links of a page
 // are the site's navigation, the same on each of its pages; others lead to pages of the site, new ones or known ones,
 // the recent and the popular first; a fifth leads to other sites, the popular ones most of all; some stand twice in a
-// row (picture and headline). One link in nine is new, at every length from a few hundred thousand links on: a
-// controller makes up in the sites' pages for what navigation and beginnings add.
+// row (picture and headline). One link in nine is new, at every length from 600,000 links on: a controller makes up in
+// the sites' pages for what navigation and first pages add.
 //
 // Memory bound: 16 bytes a site of the window, the vocabulary and one page; nothing grows with the number of links.
 // Thread: one owner. Deterministic: the same options give the same stream on every machine.
