@@ -1,0 +1,208 @@
+// portolan plan: what a crawl of a given size needs, by the models of docs/models.md.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "cli/verb_app.h"
+#include "cli/verbs.h"
+#include "plan/crawl_plan.h"
+
+namespace portolan {
+namespace {
+
+constexpr const char* kExamples =
+    "Sizes: 4096, 64K, 256M, 8G, 4T (powers of 1024), 8GB, 4TB (of 1000). Counts: 20K, 5M, 8B, 1T.\n"
+    "alpha is the disk traffic of URL checks, in bytes moved for each byte of URL found.\n"
+    "\n"
+    "Examples:\n"
+    "  portolan plan --pages 100M\n"
+    "  portolan plan --pages 8B --ram 8GB --disk 60TB --disk-speed 675MB/s    # IRLbot's server\n"
+    "  portolan plan --pages 1B --page-bytes 185KB --rate 500 --json          # the web of 2026 at 500 pages/s\n"
+    "\n"
+    "docs/models.md explains each figure.";
+
+Result<double> ParseFraction(std::string_view text) {
+  const auto number = [&](std::string_view part) -> Result<double> {
+    double value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value, std::chars_format::fixed);
+    if (error != std::errc() || end != part.data() + part.size()) {
+      return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a fraction: write 0.11 or 1/9", text));
+    }
+    return value;
+  };
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return number(text);
+  ASSIGN_OR_RETURN(const double above, number(text.substr(0, slash)));
+  ASSIGN_OR_RETURN(const double below, number(text.substr(slash + 1)));
+  if (below == 0) return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' divides by zero", text));
+  return above / below;
+}
+
+Result<uint64_t> ParseSpeed(std::string_view text) {
+  if (text.ends_with("/s")) text.remove_suffix(2);
+  return ParseBytes(text);
+}
+
+// A flag whose value has a unit: checked when flags are read, converted afterwards.
+struct UnitFlag {
+  std::string text;
+  double* target;
+  Result<double> (*parse)(std::string_view);
+};
+
+template <Result<uint64_t> (*parse)(std::string_view)>
+Result<double> AsDouble(std::string_view text) {
+  ASSIGN_OR_RETURN(const uint64_t value, parse(text));
+  return static_cast<double>(value);
+}
+constexpr auto kBytes = &AsDouble<&ParseBytes>;
+constexpr auto kSpeed = &AsDouble<&ParseSpeed>;
+constexpr auto kCount = &AsDouble<&ParseCount>;
+
+std::string Size(double bytes) { return FormatBytes(static_cast<uint64_t>(std::min(bytes, 1.8e19))); }
+
+std::string Alpha(double alpha) { return alpha < 100 ? fmt::format("{:.3f}", alpha) : FormatCount(alpha); }
+
+// One line of the table: a label, a figure a method, "-" where a method cannot be.
+template <typename Figure>
+void Row(std::string_view label, const CrawlPlan& plan, Figure figure) {
+  fmt::print("{:<30}", label);
+  for (const MethodPlan& method : plan.methods) fmt::print("{:>15}", method.feasible ? figure(method) : "-");
+  fmt::print("\n");
+}
+
+void PrintPlan(const PlanInput& input, const CrawlPlan& plan) {
+  fmt::print("{} pages, {} links found, {} different URLs\n\n", FormatCount(input.pages), FormatCount(plan.links),
+             FormatCount(plan.unique_links));
+  fmt::print("{:<30}", "URL check");
+  for (const MethodPlan& method : plan.methods) fmt::print("{:>15}", method.name);
+  fmt::print("\n");
+  Row("alpha", plan, [](const MethodPlan& m) { return Alpha(m.alpha); });
+  Row("buckets", plan, [](const MethodPlan& m) { return m.buckets > 0 ? FormatCount(m.buckets) : "-"; });
+  Row("keys of a bucket or buffer", plan, [](const MethodPlan& m) { return Size(m.bucket_bytes); });
+  Row("links a round", plan, [](const MethodPlan& m) { return FormatCount(m.round_links); });
+  Row("rounds", plan, [](const MethodPlan& m) { return FormatCount(std::ceil(m.rounds)); });
+  Row("URLseen on disk", plan, [](const MethodPlan& m) { return Size(m.seen_bytes); });
+  Row("bucket and text files", plan, [](const MethodPlan& m) { return Size(m.round_disk_bytes); });
+  Row("pages/s by disk, no cache", plan, [](const MethodPlan& m) { return FormatCount(m.disk_pages_per_s); });
+  Row("best cache", plan,
+      [](const MethodPlan& m) { return m.cache.cache_bytes > 0 ? Size(m.cache.cache_bytes) : "none"; });
+  Row("  links it lets through", plan, [](const MethodPlan& m) { return fmt::format("{:.0f} %", m.miss * 100); });
+  Row("  alpha of those", plan, [](const MethodPlan& m) { return Alpha(m.cached_alpha); });
+  Row("pages/s with it", plan, [](const MethodPlan& m) { return FormatCount(m.cache.pages_per_s); });
+  for (const MethodPlan& method : plan.methods) {
+    if (!method.feasible) fmt::print("{}: {}\n", method.name, method.why_not);
+  }
+
+  fmt::print("\nDisk at the end\n");
+  fmt::print("  {:<28}{:>15}\n", "URLseen", Size(plan.methods[0].seen_bytes));
+  fmt::print("  {:<28}{:>15}\n", "bucket and text files", Size(plan.methods[0].round_disk_bytes));
+  fmt::print("  {:<28}{:>15}\n", "queues of URLs to come", Size(plan.queue_bytes));
+  fmt::print("  {:<28}{:>15}\n", "archived pages", Size(plan.archive_bytes));
+  fmt::print("  {:<28}{:>15}   {} {}\n", "together", Size(plan.disk_bytes),
+             plan.fits ? "fits into" : "DOES NOT FIT into", Size(input.disk));
+  fmt::print("\nSustainable rate: {} (URL checks {}, archive {}, CPU {})\n",
+             FormatRate(plan.sustainable_pages_per_s, "pages"), FormatRate(plan.methods[0].cache.pages_per_s),
+             FormatRate(plan.archive_pages_per_s), FormatRate(input.cpu_pages_per_s));
+  fmt::print("Duration at {}: {}\n", FormatRate(plan.rate, "pages"), FormatDuration(plan.duration_s));
+  if (plan.rate > plan.sustainable_pages_per_s * 1.000001) {
+    fmt::print("That rate is more than this machine sustains.\n");
+  }
+}
+
+nlohmann::ordered_json ToJson(const PlanInput& input, const CrawlPlan& plan) {
+  nlohmann::ordered_json methods = nlohmann::ordered_json::array();
+  for (const MethodPlan& m : plan.methods) {
+    if (!m.feasible) {
+      methods.push_back({{"name", m.name}, {"feasible", false}, {"why_not", m.why_not}});
+      continue;
+    }
+    methods.push_back({{"name", m.name},
+                       {"feasible", true},
+                       {"alpha", m.alpha},
+                       {"buckets", m.buckets},
+                       {"bucket_bytes", m.bucket_bytes},
+                       {"round_links", m.round_links},
+                       {"rounds", std::ceil(m.rounds)},
+                       {"seen_bytes", m.seen_bytes},
+                       {"round_disk_bytes", m.round_disk_bytes},
+                       {"disk_pages_per_s", m.disk_pages_per_s},
+                       {"cache_bytes", m.cache.cache_bytes},
+                       {"cache_miss", m.miss},
+                       {"cached_alpha", m.cached_alpha},
+                       {"pages_per_s", m.cache.pages_per_s}});
+  }
+  return {{"pages", input.pages},
+          {"links", plan.links},
+          {"unique_links", plan.unique_links},
+          {"methods", methods},
+          {"queue_bytes", plan.queue_bytes},
+          {"archive_bytes", plan.archive_bytes},
+          {"disk_bytes", plan.disk_bytes},
+          {"fits", plan.fits},
+          {"archive_pages_per_s", plan.archive_pages_per_s},
+          {"sustainable_pages_per_s", plan.sustainable_pages_per_s},
+          {"rate", plan.rate},
+          {"duration_s", plan.duration_s}};
+}
+
+}  // namespace
+
+int RunPlan(int argc, char** argv) {
+  PlanInput input;
+  bool json = false;
+  VerbApp app("plan", "Says what a crawl needs: disk traffic, rates, space and time, by the models of docs/models.md.");
+  app.Footer(kExamples);
+  std::vector<UnitFlag> flags;
+  flags.reserve(16);  // options keep pointers to the texts
+  const auto add = [&](const std::string& name, double& target, Result<double> (*parse)(std::string_view),
+                       const std::string& type, const std::string& help) {
+    flags.push_back({"", &target, parse});
+    return app->add_option(name, flags.back().text, help)->type_name(type)->check(Checked(parse, ""));
+  };
+  add("--pages", input.pages, kCount, "COUNT", "Pages to crawl")->required()->group("The crawl");
+  add("--links", input.links_per_page, &ParseFraction, "NUMBER", "Links a page [59]")->group("The crawl");
+  add("--url-bytes", input.url_bytes, kBytes, "SIZE", "Mean length of a URL [110]")->group("The crawl");
+  add("--unique", input.unique, &ParseFraction, "FRACTION", "Share of links never seen before [1/9]")
+      ->group("The crawl");
+  add("--seen", input.seen, kCount, "COUNT", "URLs known at the start [0]")->group("The crawl");
+  add("--page-bytes", input.page_bytes, kBytes, "SIZE", "Mean size of a page as it arrives [26KB]")->group("The crawl");
+  add("--rate", input.rate, kCount, "COUNT", "Pages/s to tell the duration for [the sustainable rate]")
+      ->group("The crawl");
+  add("--host-delay", input.host_delay_s, &ParseSeconds, "TIME", "Between two visits to a host [40s]")
+      ->group("The crawl");
+  add("--ram", input.ram, kBytes, "SIZE", "For URL checks and their cache [4G]")->group("The machine");
+  add("--disk", input.disk, kBytes, "SIZE", "For everything; a tenth may hold buckets [4TB]")->group("The machine");
+  add("--disk-speed", input.disk_bytes_per_s, kSpeed, "SIZE/s", "Reading and writing [500MB/s]")->group("The machine");
+  add("--check-share", input.check_share, &ParseFraction, "FRACTION", "Of that speed for URL checks [0.15]")
+      ->group("The machine");
+  add("--cpu-rate", input.cpu_pages_per_s, kCount, "COUNT", "Pages/s that the CPU could crawl [4000]")
+      ->group("The machine");
+  add("--text-ratio", input.drum.text_compression, &ParseFraction, "NUMBER",
+      "Compression of URL text: lz4 2.9, zstd 3.9 [2.9]")
+      ->group("The machine");
+  add("--archive-ratio", input.archive_compression, &ParseFraction, "NUMBER", "Compression of archived pages [4]")
+      ->group("The machine");
+  app->add_flag("--json", json, "One JSON object instead of the table");
+  if (const auto code = app.Parse(argc, argv)) return *code;
+  for (const UnitFlag& flag : flags) {
+    if (!flag.text.empty()) *flag.target = flag.parse(flag.text).value_or(0);
+  }
+  const auto plan = MakePlan(input);
+  if (!plan) return Complain(plan.error());
+  if (json) {
+    fmt::print("{}\n", ToJson(input, *plan).dump());
+  } else {
+    PrintPlan(input, *plan);
+  }
+  return kExitOk;
+}
+
+}  // namespace portolan

@@ -1,0 +1,54 @@
+"""portolan plan as a person at a terminal meets it.
+
+usage: plan_test.py PORTOLAN
+"""
+
+import json
+import subprocess
+import sys
+import unittest
+
+PROGRAM = sys.argv.pop(1)
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, "plan", *arguments], capture_output=True, text=True, timeout=60)
+
+
+class Plan(unittest.TestCase):
+    def test_json_and_table_say_the_same(self):
+        figures = json.loads(run("--pages", "1B", "--json").stdout)
+        self.assertEqual([m["name"] for m in figures["methods"]], ["Portolan", "DRUM (2008)", "Mercator-B", "Polybot"])
+        table = run("--pages", "1B").stdout
+        row = next(line for line in table.splitlines() if line.startswith("alpha "))
+        self.assertEqual([float(word) for word in row.split()[1:]],
+                         [round(m["alpha"], 3) for m in figures["methods"]])
+        self.assertFalse(figures["fits"])
+        self.assertIn("DOES NOT FIT", table)
+        self.assertLessEqual(max(map(len, table.splitlines())), 100)
+
+    def test_units_are_read(self):
+        plain = run("--pages", "8000000", "--ram", "1073741824", "--disk-speed", "500000000", "--json").stdout
+        units = run("--pages", "8M", "--ram", "1G", "--disk-speed", "500MB/s", "--unique", "1/9", "--json").stdout
+        self.assertEqual(json.loads(plain), json.loads(units))
+
+    def test_impossible_input_is_one_line_that_says_why(self):
+        for arguments, fragment in ((("--pages", "0"), "--pages must be more than zero"),
+                                    ((), "--pages is required"),
+                                    (("--pages", "1M", "--ram", "1M"), "at least 32 MiB"),
+                                    (("--pages", "1M", "--unique", "2"), "--unique"),
+                                    (("--pages", "1M", "--unique", "1/0"), "divides by zero"),
+                                    (("--pages", "many"), "'many' is not a count"),
+                                    (("--pages", "1M", "--rm", "1G"), "did you mean '--ram'?")):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertEqual(result.stdout, "")
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assertIn(fragment, result.stderr)
+
+    def test_a_rate_beyond_the_machine_is_said(self):
+        self.assertIn("more than this machine sustains", run("--pages", "1M", "--rate", "1M").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
