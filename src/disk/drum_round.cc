@@ -283,6 +283,12 @@ Status DrumRound::WriteValues(uint32_t bucket) {
   return write();
 }
 
+DrumResults::DrumResults(const DrumRound& round) : round_(round) {
+  for (uint32_t bucket = 0; bucket < round.batch_.table->buckets(); ++bucket) {
+    rows_.push_back({.next = 0, .end = round.batch_.rows(bucket)});
+  }
+}
+
 Result<std::unique_ptr<DrumResults>> DrumResults::Open(const DrumRound& round) {
   CHECK(round.done() && round.status());
   std::unique_ptr<DrumResults> results(new DrumResults(round));
@@ -292,7 +298,7 @@ Result<std::unique_ptr<DrumResults>> DrumResults::Open(const DrumRound& round) {
   ASSIGN_OR_RETURN(BlockFileReader log,
                    BlockFileReader::Open(round.env_, round.batch_.tuple_log->path(), FileKind::kTuples, options));
   results->log_ = std::move(log);
-  if (round.options_.value_size > 0) results->cursors_.resize(results->next_.size());
+  if (round.options_.value_size > 0) results->cursors_.resize(results->rows_.size());
   struct Nobody : DrumSink {
     void OnAnswer(const DrumAnswer&) override {}
   } nobody;
@@ -353,11 +359,11 @@ Result<uint64_t> DrumResults::Take(DrumSink& sink, uint64_t max) {
       break;
     }
     const uint32_t bucket = records_.tag();
-    if (bucket >= next_.size() || next_[bucket] >= round_.batch_.rows(bucket)) {
+    if (bucket >= rows_.size() || rows_[bucket].next == rows_[bucket].end) {
       return Fail(ErrorCode::kCorrupt,
                   fmt::format("{}: tuple {} names bucket {}", round_.batch_.tuple_log->path(), taken_ + taken, bucket));
     }
-    const uint64_t index = next_[bucket]++;
+    const uint64_t index = rows_[bucket].next++;
     if (updates_only || (mixed && round_.silent_.Get(bucket, index))) continue;
     DrumAnswer answer;
     answer.unique = round_.unique_.Get(bucket, index);

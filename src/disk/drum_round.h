@@ -140,7 +140,7 @@ class DrumResults {
     size_t at = 0;
   };
 
-  explicit DrumResults(const DrumRound& round) : round_(round), next_(size_t{1} << round.plan_.bucket_bits) {}
+  explicit DrumResults(const DrumRound& round);
   Result<bool> NextRecord();
   Result<std::string_view> NextValue(uint32_t bucket);
 
@@ -148,7 +148,11 @@ class DrumResults {
   std::optional<BlockFileReader> log_;
   RecordBlockReader records_;
   uint64_t taken_ = 0;
-  std::vector<uint64_t> next_;  // row of each bucket that the next record of that bucket belongs to
+  struct Cursor {
+    uint64_t next = 0;  // row of the bucket that the next record of that bucket belongs to
+    uint64_t end = 0;   // rows of the bucket
+  };
+  std::vector<Cursor> rows_;  // by bucket
   std::vector<ValueCursor> cursors_;
 };
 

@@ -41,7 +41,7 @@ const uint8_t* ReadLength(const uint8_t* at, const uint8_t* end, uint32_t& value
 }  // namespace
 
 void RecordBlockBuilder::Add(std::string_view record, uint32_t tag) {
-  const size_t shared = SharedPrefix(last_, record);
+  const size_t shared = SharedPrefix(std::string_view(last_.data(), last_size_), record);
   const size_t rest = record.size() - shared;
   if (shared < 0x80 && rest < 0x80) [[likely]] {
     const char pair[2] = {static_cast<char>(shared), static_cast<char>(rest)};
@@ -53,17 +53,16 @@ void RecordBlockBuilder::Add(std::string_view record, uint32_t tag) {
   if (tag_width_ > 0) tags_ += static_cast<char>(tag);
   if (tag_width_ > 1) tags_ += static_cast<char>(tag >> 8);
   rests_.append(record.data() + shared, rest);
-  last_.resize(shared);
-  last_.append(record.data() + shared, rest);
+  if (last_.size() < record.size()) last_.resize(std::max<size_t>(256, 2 * record.size()));
+  std::memcpy(last_.data() + shared, record.data() + shared, rest);
+  last_size_ = record.size();
   ++records_;
 }
 
 BlockParts RecordBlockBuilder::Finish(uint8_t kind) {
-  compressible_.clear();
-  AppendLe<uint32_t>(compressible_, static_cast<uint32_t>(lengths_.size()));
-  compressible_ += lengths_;
-  compressible_ += rests_;
-  return {.kind = kind, .records = records_, .plain = tags_, .compressible = compressible_};
+  plain_ = tags_;
+  plain_ += lengths_;
+  return {.kind = kind, .records = records_, .plain = plain_, .compressible = rests_};
 }
 
 void RecordBlockBuilder::Clear() {
@@ -71,27 +70,22 @@ void RecordBlockBuilder::Clear() {
   tags_.clear();
   lengths_.clear();
   rests_.clear();
-  last_.clear();
+  last_size_ = 0;
 }
 
 RecordBlockReader::RecordBlockReader(const Block& block, size_t tag_width)
     : tag_width_(tag_width), left_(block.records) {
   const std::string_view payload = block.payload;
   const size_t tags = tag_width * size_t{block.records};
-  if (block.plain != tags || payload.size() < tags + sizeof(uint32_t)) {
-    Broken();
-    return;
-  }
-  const auto lengths = LoadLe<uint32_t>(payload.data() + tags);
-  if (lengths > payload.size() - tags - sizeof(uint32_t)) {
+  if (block.plain < tags) {
     Broken();
     return;
   }
   const auto* bytes = reinterpret_cast<const uint8_t*>(payload.data());
   tags_ = bytes;
-  lengths_ = bytes + tags + sizeof(uint32_t);
-  lengths_end_ = lengths_ + lengths;
-  rests_ = reinterpret_cast<const char*>(lengths_end_);
+  lengths_ = bytes + tags;
+  lengths_end_ = bytes + block.plain;
+  rests_ = payload.data() + block.plain;
   rests_end_ = payload.data() + payload.size();
 }
 

@@ -4,9 +4,8 @@
 // stream of a crawl, in arrival order, that makes the block compressor both faster and better, because half of the
 // bytes never reach it: 2.84 × at 100 ns a URL instead of 2.54 × at 119 (lz4, 64 KiB blocks of real links).
 //
-// Payload: tags (count × tag_width bytes, plain), then compressible: varint pairs (shared, rest length) for all
-// records, preceded by the byte count of those pairs as u32, then the rests.  The first record of a block shares
-// nothing.
+// Payload, plain: tags (count × tag_width bytes), then a pair of varints (shared, rest length) for each record.
+// Payload, compressible: the rests, one after the other. The first record of a block shares nothing.
 //
 // A tag is a number of tag_width bytes (0, 1 or 2) that travels with its record and does not compress: DRUM's bucket.
 //
@@ -30,9 +29,9 @@ class RecordBlockBuilder {
   uint32_t records() const { return records_; }
   bool empty() const { return records_ == 0; }
   // Bytes that the payload would have now.
-  size_t size() const { return tags_.size() + lengths_.size() + rests_.size() + sizeof(uint32_t); }
+  size_t size() const { return tags_.size() + lengths_.size() + rests_.size(); }
 
-  // The payload's parts; views into this, valid until the next Add or Clear.
+  // The payload's parts; views into this, valid until the next Add, Finish or Clear.
   BlockParts Finish(uint8_t kind);
   void Clear();
 
@@ -42,8 +41,9 @@ class RecordBlockBuilder {
   std::string tags_;
   std::string lengths_;
   std::string rests_;
-  std::string last_;
-  std::string compressible_;
+  std::string last_;  // the record before, in the first last_size_ bytes
+  size_t last_size_ = 0;
+  std::string plain_;
 };
 
 // Walks the records of a decoded block. A payload that breaks its promises ends the walk with ok() false.

@@ -75,6 +75,18 @@ TEST_F(MemEnvCrashTest, TornTailsVaryAndNeverTouchSyncedBytes) {
   EXPECT_EQ(Contents("f"), "0123456789abcdefghij") << "a copy leaves the original alone";
 }
 
+TEST_F(MemEnvCrashTest, UnsyncedTruncationNeverCutsDeeper) {
+  auto file = Make("f", "0123456789");
+  ASSERT_TRUE(file->Sync());
+  ASSERT_TRUE(env_.SyncDir("."));
+  ASSERT_TRUE(file->Truncate(4));
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const std::string bytes = ReadWholeFile(*env_.CrashedCopy(CrashMode::kTorn, seed), "f").value();
+    ASSERT_GE(bytes.size(), 4U);
+    ASSERT_EQ(bytes.substr(0, 4), "0123");
+  }
+}
+
 TEST_F(MemEnvCrashTest, OldHandlesAreDead) {
   auto file = Make("f", "x");
   auto lock = env_.Lock("LOCK").value();

@@ -234,13 +234,16 @@ MemEnv::State MemEnv::AfterCrash(const State& state, CrashMode mode, uint64_t se
     if (mode == CrashMode::kKeepAll) {
       bytes = inode->data;
     } else if (mode == CrashMode::kTorn && inode->data != inode->synced) {
-      const std::string& data = inode->data;
-      const size_t low = data.starts_with(inode->synced) ? inode->synced.size() : 0;
-      if (low > 0 || rng.Below(2) == 0) {
-        bytes = data.substr(0, low + rng.Below(data.size() - low + 1));
-        const size_t zeros = rng.Below(2) == 0 ? 0 : rng.Below(std::min<size_t>(bytes.size() - low, 4096) + 1);
-        std::fill(bytes.end() - static_cast<ptrdiff_t>(zeros), bytes.end(), '\0');
-      }
+      // Bytes that both have are safe. Beyond them either version may be on the platter, to any length.
+      const auto differ =
+          std::mismatch(inode->data.begin(), inode->data.end(), inode->synced.begin(), inode->synced.end());
+      const auto safe = static_cast<size_t>(differ.first - inode->data.begin());
+      const std::string& version = safe < inode->data.size() && (safe == inode->synced.size() || rng.Below(2) == 0)
+                                       ? inode->data
+                                       : inode->synced;
+      bytes = version.substr(0, safe + rng.Below(version.size() - safe + 1));
+      const size_t zeros = rng.Below(2) == 0 ? 0 : rng.Below(std::min<size_t>(bytes.size() - safe, 4096) + 1);
+      std::fill(bytes.end() - static_cast<ptrdiff_t>(zeros), bytes.end(), '\0');
     }
     auto fresh = std::make_shared<Inode>();
     fresh->data = bytes;

@@ -1,0 +1,354 @@
+// bench seen: which links of a crawl are new? The same link stream through our DRUM, the batch methods of the seeds,
+// two databases and a hash set in memory, with the same memory, on one core.
+//
+// Each method runs in a process of its own (its peak memory is then its own), bound to one core. The stream is made
+// outside the timed part, in batches of pages. New URLs go to a disk queue, whose traffic counts for all alike (the p
+// of the theorems). Before anything is timed, all methods answer a short stream and must agree with the hash set; in
+// the timed runs the count and the sum of the hashes of the new URLs must agree too.
+
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/units.h"
+#include "bench/benchmark.h"
+#include "bench/seen/drum_seen.h"
+#include "bench/seen/link_stream.h"
+#include "bench/seen/lmdb_seen.h"
+#include "bench/seen/mercator_b.h"
+#include "bench/seen/polybot.h"
+#include "bench/seen/ram_seen.h"
+#include "bench/seen/rocksdb_seen.h"
+#include "disk/queue.h"
+#include "io/clock.h"
+#include "io/counting_env.h"
+#include "plan/portolan_drum_model.h"
+#include "plan/url_check_models.h"
+
+namespace portolan::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+enum class Method : uint8_t { kDrum, kDrumCompact, kMercatorB, kPolybot, kRocksDb, kLmdb, kRam };
+
+struct MethodInfo {
+  Method method;
+  std::string_view key;    // in the JSON
+  std::string_view title;  // in the table
+  double share;            // of n that it is given in the default run: slow methods get less, which flatters them
+};
+
+constexpr MethodInfo kMethods[] = {
+    {Method::kDrum, "drum", "DRUM (Portolan)", 1},       {Method::kDrumCompact, "drum_compact", "DRUM, compact", 1},
+    {Method::kMercatorB, "mercator_b", "Mercator-B", 1}, {Method::kPolybot, "polybot", "Polybot", 0.25},
+    {Method::kRocksDb, "rocksdb", "RocksDB", 0.2},       {Method::kLmdb, "lmdb", "LMDB", 0.2},
+    {Method::kRam, "ram", "hash set in RAM", 1},
+};
+
+struct Settings {
+  std::string dir;
+  uint64_t ram = 0;
+  uint64_t seed = 1;
+};
+
+struct Figures {
+  uint64_t links = 0;
+  uint64_t text_bytes = 0;
+  uint64_t unique = 0;
+  uint64_t unique_hash = 0;  // sum of the hashes of the new URLs: the order does not matter
+  double seconds = 0;
+  double cpu_seconds = 0;
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+  uint64_t base_rss = 0;
+  uint64_t peak_rss = 0;
+
+  double checks_per_s() const { return static_cast<double>(links) / seconds; }
+  double alpha() const { return static_cast<double>(bytes_read + bytes_written) / static_cast<double>(text_bytes); }
+};
+
+// "VmHWM" and friends of /proc/self/status, in bytes.
+uint64_t StatusBytes(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(field + ":")) return std::stoull(line.substr(field.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
+double CpuSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// Links of some pages with text of their own: what the timed part is fed.
+class PageBatch {
+ public:
+  void Fill(LinkStream& stream, int pages) {
+    links_.clear();
+    text_.clear();
+    text_.reserve(size_t{32} << 20);  // views into it must not move
+    for (int page = 0; page < pages; ++page) {
+      for (const Link& link : stream.NextPage()) {
+        links_.push_back({link.key, std::string_view(text_.data() + text_.size(), link.text.size())});
+        text_.append(link.text);
+      }
+    }
+  }
+  std::span<const Link> links() const { return links_; }
+
+ private:
+  std::vector<Link> links_;
+  std::string text_;
+};
+
+Result<std::unique_ptr<UrlSeen>> Make(Method method, Env& env, const UrlSeenOptions& options) {
+  switch (method) {
+    case Method::kDrum:
+      return DrumSeen::Create(env, options, Codec::kLz4);
+    case Method::kDrumCompact:
+      return DrumSeen::Create(env, options, Codec::kZstd);
+    case Method::kMercatorB:
+      return MercatorB::Create(env, options);
+    case Method::kPolybot:
+      return Polybot::Create(env, options);
+    case Method::kRocksDb:
+      return RocksDbSeen::Create(options);
+    case Method::kLmdb:
+      return LmdbSeen::Create(options);
+    case Method::kRam:
+      break;
+  }
+  return std::make_unique<RamSeen>(options);
+}
+
+Result<Figures> Measure(Method method, uint64_t links, const Settings& settings) {
+  const std::string dir = JoinPath(settings.dir, "method");
+  std::filesystem::remove_all(dir);
+  std::filesystem::create_directories(dir + "/queue");
+  CountingEnv env(Env::Posix());
+  Figures figures;
+
+  ASSIGN_OR_RETURN(const Manifest queue_manifest, Manifest::Open(env, dir + "/queue"));
+  DiskQueue::Options queue_options;
+  queue_options.name = "next";
+  queue_options.durable = false;
+  queue_options.codec = method == Method::kDrumCompact ? Codec::kZstd : Codec::kLz4;
+  ASSIGN_OR_RETURN(const auto queue, DiskQueue::Open(env, queue_manifest, queue_options));
+  Status queue_status;
+  UrlSeenOptions options;
+  options.dir = dir + "/seen";
+  options.ram = settings.ram;
+  options.unique = [&](std::string_view text) {
+    ++figures.unique;
+    figures.unique_hash += Hash64(text);
+    if (Status status = queue->Append(text); !status) queue_status = status;
+  };
+  std::filesystem::create_directories(options.dir);
+
+  PageBatch batch;
+  {
+    LinkStream warm_up({.seed = settings.seed});
+    batch.Fill(warm_up, 1000);  // so that its memory is in the base
+  }
+  LinkStream stream({.seed = settings.seed});
+  figures.base_rss = StatusBytes("VmRSS");
+
+  ASSIGN_OR_RETURN(std::unique_ptr<UrlSeen> seen, Make(method, env, options));
+  while (figures.links < links) {
+    batch.Fill(stream, 1000);
+    const int64_t start = Clock::Real().NowNs();
+    const double cpu = CpuSeconds();
+    for (const Link& link : batch.links()) {
+      RETURN_IF_ERROR(seen->Add(link.key, link.text));
+      figures.text_bytes += link.text.size();
+    }
+    figures.links += batch.links().size();
+    if (figures.links >= links) {
+      RETURN_IF_ERROR(seen->Finish());
+      RETURN_IF_ERROR(queue->Flush());
+    }
+    figures.seconds += static_cast<double>(Clock::Real().NowNs() - start) * 1e-9;
+    figures.cpu_seconds += CpuSeconds() - cpu;
+  }
+  RETURN_IF_ERROR(queue_status);
+  const Traffic other = seen->traffic().value_or(Traffic{});
+  figures.bytes_read = env.counters().bytes_read + other.read;
+  figures.bytes_written = env.counters().bytes_written + other.written;
+  figures.peak_rss = StatusBytes("VmHWM");
+  seen.reset();
+  std::filesystem::remove_all(dir);
+  return figures;
+}
+
+// Runs Measure in a child, bound to one core, and hands its figures over a pipe.
+Result<Figures> MeasureApart(Method method, uint64_t links, const Settings& settings) {
+  int ends[2];
+  if (pipe(ends) != 0) return std::unexpected(Error::FromErrno(errno, "pipe"));
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == -1) return std::unexpected(Error::FromErrno(errno, "fork"));
+  if (child == 0) {
+    close(ends[0]);
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) - 1, &cores);
+    sched_setaffinity(0, sizeof cores, &cores);
+    const auto figures = Measure(method, links, settings);
+    if (!figures) {
+      std::fprintf(stderr, "portolan: %s\n", figures.error().ToString().c_str());
+      _exit(1);
+    }
+    const bool sent = write(ends[1], &*figures, sizeof *figures) == sizeof *figures;
+    _exit(sent ? 0 : 1);
+  }
+  close(ends[1]);
+  Figures figures;
+  const bool received = read(ends[0], &figures, sizeof figures) == sizeof figures;
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!received || status != 0) return Fail(ErrorCode::kIo, "a method ended without figures (see above)");
+  return figures;
+}
+
+double ModelAlpha(Method method, const Figures& figures, uint64_t ram);
+
+Result<Json> RunSeenBench(int argc, char** argv, Report& report) {
+  std::string n_text = "10M";
+  std::string ram_text = "256M";
+  std::string only;
+  bool full = false;
+  Settings settings;
+  CLI::App app("Which links of a crawl are new: DRUM and its rivals on the same stream, one core, the same memory.",
+               "portolan bench seen");
+  app.add_option("--n", n_text, "links to check, e.g. 100M")->capture_default_str();
+  app.add_option("--ram", ram_text, "memory of each method, R")->capture_default_str();
+  app.add_option("--only", only, "methods, e.g. drum,drum_compact,rocksdb");
+  app.add_option("--dir", settings.dir, "where the files go (default: a temporary folder)");
+  app.add_option("--seed", settings.seed, "of the link stream")->capture_default_str();
+  app.add_flag("--full", full, "give the slow methods all n links too");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    report.Line("{}", app.help());
+    return Json::object();
+  } catch (const CLI::ParseError& error) {
+    return Fail(ErrorCode::kInvalidArgument, error.what());
+  }
+  ASSIGN_OR_RETURN(const uint64_t n, ParseCount(n_text));
+  ASSIGN_OR_RETURN(settings.ram, ParseBytes(ram_text));
+  if (n < 100'000) return Fail(ErrorCode::kInvalidArgument, "--n: at least 100K");
+  bool temporary = settings.dir.empty();
+  if (temporary) {
+    std::string pattern = std::filesystem::temp_directory_path() / "portolan-seen-XXXXXX";
+    if (mkdtemp(pattern.data()) == nullptr) return std::unexpected(Error::FromErrno(errno, "temporary folder"));
+    settings.dir = pattern;
+  }
+  const auto wanted = [&](const MethodInfo& info) {
+    return only.empty() || ("," + only + ",").find("," + std::string(info.key) + ",") != std::string::npos;
+  };
+
+  // The same answers first.
+  constexpr uint64_t kCheckLinks = 300'000;
+  ASSIGN_OR_RETURN(const Figures truth, MeasureApart(Method::kRam, kCheckLinks, settings));
+  for (const MethodInfo& info : kMethods) {
+    if (!wanted(info)) continue;
+    ASSIGN_OR_RETURN(const Figures answer, MeasureApart(info.method, kCheckLinks, settings));
+    if (answer.unique != truth.unique || answer.unique_hash != truth.unique_hash) {
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("{} finds {} new URLs where {} are", info.title, answer.unique, truth.unique));
+    }
+  }
+
+  Json json;
+  json["ram_budget_bytes"] = settings.ram;
+  report.Line("{:<18} {:>9} {:>12} {:>12} {:>11} {:>11} {:>7} {:>8} {:>10}", "method", "links", "checks/s", "per cpu-s",
+              "read", "written", "alpha", "model", "peak RSS");
+  Json growth = Json::array();
+  std::map<uint64_t, Figures> truths;
+  for (const uint64_t step : {n / 100, n / 10, n}) {
+    if (step < 100'000) continue;
+    Json row = {{"n", step}};
+    for (const MethodInfo& info : kMethods) {
+      if (!wanted(info)) continue;
+      const auto links = static_cast<uint64_t>(static_cast<double>(step) * (full ? 1 : info.share));
+      if (links < 50'000) continue;
+      ASSIGN_OR_RETURN(const Figures figures, MeasureApart(info.method, links, settings));
+      if (!truths.contains(links)) {
+        ASSIGN_OR_RETURN(truths[links],
+                         info.method == Method::kRam ? figures : MeasureApart(Method::kRam, links, settings));
+      }
+      if (figures.unique != truths[links].unique || figures.unique_hash != truths[links].unique_hash) {
+        return Fail(ErrorCode::kCorrupt, fmt::format("{} finds {} new URLs of {} links where {} are", info.title,
+                                                     figures.unique, links, truths[links].unique));
+      }
+      const double model = ModelAlpha(info.method, figures, settings.ram);
+      const std::string key(info.key);
+      row[key + "_checks_per_s"] = figures.checks_per_s();
+      row[key + "_links"] = figures.links;
+      if (info.method != Method::kRam) row["alpha_" + key] = figures.alpha();
+      if (model > 0) row["alpha_" + key + "_model"] = model;
+      row[key + "_peak_rss_bytes"] = figures.peak_rss - figures.base_rss;
+      if (step == n) {
+        json[key + "_checks_per_s"] = figures.checks_per_s();
+        json[key + "_checks_per_cpu_s"] = static_cast<double>(figures.links) / figures.cpu_seconds;
+        json[key + "_links"] = figures.links;
+        if (info.method != Method::kRam) json["alpha_" + key] = figures.alpha();
+        if (model > 0) json["alpha_" + key + "_model"] = model;
+        if (info.method == Method::kDrum) {
+          json["base_rss_bytes"] = figures.base_rss;
+          json["peak_rss_bytes"] = figures.peak_rss - figures.base_rss;
+          json["unique_share"] = static_cast<double>(figures.unique) / static_cast<double>(figures.links);
+          json["url_bytes"] = static_cast<double>(figures.text_bytes) / static_cast<double>(figures.links);
+        }
+      }
+      report.Line("{:<18} {:>9} {:>12} {:>12} {:>11} {:>11} {:>7} {:>8} {:>10}", info.title,
+                  FormatCount(static_cast<double>(figures.links)), FormatRate(figures.checks_per_s()),
+                  FormatRate(static_cast<double>(figures.links) / figures.cpu_seconds), FormatBytes(figures.bytes_read),
+                  FormatBytes(figures.bytes_written),
+                  info.method == Method::kRam ? "-" : fmt::format("{:.3f}", figures.alpha()),
+                  model > 0 ? fmt::format("{:.3f}", model) : "-", FormatBytes(figures.peak_rss - figures.base_rss));
+    }
+    growth.push_back(std::move(row));
+  }
+  json["growth"] = std::move(growth);
+  if (temporary) std::filesystem::remove_all(settings.dir);
+  return json;
+}
+
+// What the theorems say of this run; 0 where none does.
+double ModelAlpha(Method method, const Figures& figures, uint64_t ram) {
+  const auto links = static_cast<double>(figures.links);
+  const double b = static_cast<double>(figures.text_bytes) / links;
+  const double p = static_cast<double>(figures.unique) / links;
+  constexpr double kDisk = 16e9;
+  switch (method) {
+    case Method::kDrum:
+    case Method::kDrumCompact: {
+      PortolanDrumParams params;
+      params.unique = p;
+      params.url_bytes = b;
+      params.text_compression = method == Method::kDrum ? 2.84 : 3.85;
+      return PortolanDrumAlpha(params, links, static_cast<double>(ram), kDisk);
+    }
+    default:
+      return 0;
+  }
+}
+
+PORTOLAN_BENCHMARK("seen", "which links are new: DRUM, Mercator-B, Polybot, RocksDB, LMDB, a hash set", RunSeenBench);
+
+}  // namespace
+}  // namespace portolan::bench
