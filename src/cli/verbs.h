@@ -6,6 +6,7 @@ namespace portolan {
 
 int RunBench(int argc, char** argv);
 int RunConfig(int argc, char** argv);
+int RunDisk(int argc, char** argv);
 int RunPlan(int argc, char** argv);
 int RunVersion(int argc, char** argv);
 
