@@ -29,8 +29,8 @@ struct CacheMissSteps {
   double entry_bytes = 20;     // γ
   double host_delay_s = 40;    // τ_h: seconds between two visits to one site
   double links_per_page = 59;  // l
-  // In units of γ τ_h l S, the bytes of links found between two visits to one site. The thesis prints 4 for the second
-  // step; its Table VII was computed with 2 (docs/models.md).
+  // In units of γ τ_h l S, the bytes of links found between two visits to one site. The thesis says 4 for the second
+  // step; the figures of its Table VII come out with 2 (docs/models.md).
   double second_step = 4;
   double third_step = 10;
 
