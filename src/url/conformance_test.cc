@@ -1,6 +1,7 @@
 // The parser against suites that others wrote: WPT's URL and IDNA tests, ada's extra ones, resolutions by Node.
 
 #include <gtest/gtest.h>
+#include <unicode/uchar.h>
 #include <zlib.h>
 
 #include <cstdio>
@@ -21,10 +22,32 @@ using Json = nlohmann::json;
 
 constexpr char kData[] = "../shared/data/";
 
+// JSON text may hold escapes of lone surrogates, which no UTF-8 can; as in a browser's USVString they become U+FFFD.
+std::string WithoutLoneSurrogates(std::string text) {
+  const auto unit = [&](size_t at) -> int {
+    if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u') return -1;
+    return std::stoi(text.substr(at + 2, 4), nullptr, 16);
+  };
+  for (size_t at = text.find('\\'); at != std::string::npos; at = text.find('\\', at)) {
+    const int first = unit(at);
+    const int second = unit(at + 6);
+    if (first >= 0xd800 && first < 0xdc00 && second >= 0xdc00 && second < 0xe000) {
+      at += 12;
+    } else if (first >= 0xd800 && first < 0xe000) {
+      text.replace(at, 6, "\\ufffd");
+    } else {
+      at += first >= 0 ? 6 : 2;
+    }
+  }
+  return text;
+}
+
 bool Load(const std::string& name, Json& json) {
   std::ifstream file(kData + name, std::ios::binary);
   if (!file) return false;
-  json = Json::parse(file);
+  std::ostringstream text;
+  text << file.rdbuf();
+  json = Json::parse(WithoutLoneSurrogates(text.str()));
   return true;
 }
 
@@ -83,13 +106,17 @@ std::string Origin(const Url& url) {
 }
 
 std::string Differences(const Json& expected, const Url& url) {
-  const std::pair<const char*, std::string> components[] = {
-      {"href", std::string(url.href())},         {"protocol", std::string(url.protocol())},
-      {"username", std::string(url.username())}, {"password", std::string(url.password())},
-      {"host", std::string(url.host())},         {"hostname", std::string(url.hostname())},
-      {"port", std::string(url.port_text())},    {"pathname", std::string(url.path())},
-      {"search", std::string(url.search())},     {"hash", std::string(url.hash())},
-      {"origin", Origin(url)}};
+  const std::pair<const char*, std::string> components[] = {{"href", std::string(url.href())},
+                                                            {"protocol", std::string(url.protocol())},
+                                                            {"username", std::string(url.username())},
+                                                            {"password", std::string(url.password())},
+                                                            {"host", std::string(url.host())},
+                                                            {"hostname", std::string(url.hostname())},
+                                                            {"port", std::string(url.port_text())},
+                                                            {"pathname", std::string(url.path())},
+                                                            {"search", std::string(url.search())},
+                                                            {"hash", std::string(url.hash())},
+                                                            {"origin", Origin(url)}};
   std::string wrong;
   for (const auto& [name, got] : components) {
     if (!expected.contains(name) || expected[name].is_null()) continue;
@@ -173,17 +200,40 @@ TEST(UrlConformanceTest, WptToAscii) {
   score.ExpectAll(80);
 }
 
+// The one reason for which an IDNA test may fail: it uses CJK Unified Ideographs Extension J (U+323B0 to U+33479),
+// which Unicode has since 17.0, and ICU is older (72 has Unicode 15.0), where they are unassigned and so disallowed.
+bool NewerThanIcu(std::string_view text) {
+  UVersionInfo version;
+  u_getUnicodeVersion(version);
+  if (version[0] >= 17) return false;
+  for (size_t i = 0; i + 4 <= text.size(); ++i) {
+    const std::string_view four = text.substr(i, 4);
+    if (four >= "\xf0\xb2\x8e\xb0" && four <= "\xf0\xb3\x91\xb9") return true;
+  }
+  return false;
+}
+
 TEST(UrlConformanceTest, WptIdnaTestV2) {
   Json tests;
   if (!Load("url/wpt/IdnaTestV2.json", tests)) GTEST_SKIP() << "no ../shared/data/url";
   Score score("wpt-idnatestv2");
+  int newer = 0;
   for (const Json& test : tests) {
-    if (!test.is_object()) continue;
+    // Nothing between slashes is no host, so WPT does not run this one either.
+    if (!test.is_object() || test["input"] == "") continue;
     std::string what;
     const bool passed = HostIs(test, what);
-    score.Add(passed, what);
+    if (passed || !NewerThanIcu(test["input"].get<std::string>())) {
+      score.Add(passed, what);
+    } else {
+      ++newer;
+      std::printf("needs a newer ICU (Unicode 17): %s\n", what.c_str());
+    }
   }
-  score.Print();
+  std::printf("conformance wpt-idnatestv2 %d/%d\n", score.passed(), score.total() + newer);
+  EXPECT_EQ(score.passed(), score.total());
+  EXPECT_LE(newer, 3);
+  EXPECT_EQ(score.total() + newer, 2670);
 }
 
 // Calls `visit` for each line of a gzipped file; false where there is none.
@@ -204,6 +254,7 @@ bool ForEachLine(const std::string& path, const std::function<void(std::string_v
 
 TEST(UrlConformanceTest, HrefResolution) {
   Score score("href-resolution");
+  int node_departs = 0;
   Url url;
   Url base;
   const bool found = ForEachLine(std::string(kData) + "urls/href_resolution.jsonl.gz", [&](std::string_view line) {
@@ -212,12 +263,21 @@ TEST(UrlConformanceTest, HrefResolution) {
     const auto href = row[1].get<std::string>();
     if (base.href() != base_text) base.Assign(base_text);
     const UrlStatus status = url.Assign(Exact(href).view(), &base);
+    // Node 20 resolved relative links with a '#' in them on bases with an opaque path ("hard::x.html"). By the standard
+    // only a link that begins with '#' can be: its parser fails here, and so must ours.
+    if (base.has_opaque_path() && href.find('#') != std::string::npos && !row[2].is_null() && !href.starts_with('#') &&
+        !Url::Parse(href)) {
+      ++node_departs;
+      EXPECT_EQ(status, UrlStatus::kNoScheme) << line;
+      return;
+    }
     const bool good = row[2].is_null() ? status != UrlStatus::kOk
                                        : status == UrlStatus::kOk && url.href() == row[2].get<std::string>();
     score.Add(good && url.CheckOffsets(), std::string(line) + " gives " + std::string(url.href()));
   });
   if (!found) GTEST_SKIP() << "no ../shared/data/urls";
-  score.ExpectAll(204433);
+  score.ExpectAll(204401);
+  EXPECT_EQ(node_departs, 32);
 }
 
 }  // namespace
