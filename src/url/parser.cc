@@ -17,22 +17,6 @@ bool IsDriveLetter(std::string_view text) {
   return text.size() == 2 && IsAlpha(static_cast<uint8_t>(text[0])) && (text[1] == ':' || text[1] == '|');
 }
 
-// The segment with its dots written as dots: 1 for ".", 2 for "..", 0 for anything else.
-int DotsOf(std::string_view segment) {
-  int dots = 0;
-  while (!segment.empty()) {
-    if (segment[0] == '.') {
-      segment.remove_prefix(1);
-    } else if (segment.size() >= 3 && segment[0] == '%' && segment[1] == '2' && (segment[2] | 0x20) == 'e') {
-      segment.remove_prefix(3);
-    } else {
-      return 0;
-    }
-    if (++dots > 2) return 0;
-  }
-  return dots;
-}
-
 uint32_t At(size_t offset) { return static_cast<uint32_t>(offset); }
 
 }  // namespace
@@ -64,6 +48,21 @@ uint32_t DefaultPort(UrlScheme scheme) {
       break;
   }
   return Url::kNoPort;
+}
+
+int DotSegment(std::string_view segment) {
+  int dots = 0;
+  while (!segment.empty()) {
+    if (segment[0] == '.') {
+      segment.remove_prefix(1);
+    } else if (segment.size() >= 3 && segment[0] == '%' && segment[1] == '2' && (segment[2] | 0x20) == 'e') {
+      segment.remove_prefix(3);
+    } else {
+      return 0;
+    }
+    if (++dots > 2) return 0;
+  }
+  return dots;
 }
 
 std::string_view TrimControls(std::string_view input) {
@@ -451,7 +450,7 @@ void UrlParser::ShortenPath() {
 }
 
 void UrlParser::AppendSegment(std::string_view segment, bool last) {
-  switch (DotsOf(segment)) {
+  switch (DotSegment(segment)) {
     case 2:
       ShortenPath();
       [[fallthrough]];

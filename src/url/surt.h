@@ -25,10 +25,11 @@ void AppendSurtKey(const Url& url, std::string& out);
 // word of a line.
 std::string SurtKey(std::string_view text);
 
-// "com,example,www," or, without the last comma, "com,example,www"; IP addresses as they are.
-void AppendReversedHost(std::string_view host, HostKind kind, bool trailing_comma, std::string& out);
+// "com,example,www" of "www.example.com": what stands between dots in reverse, with commas.
+void AppendReversedHost(std::string_view host, std::string& out);
 
-// The full SURT with nothing loosened: "https://(com,example,www,:8080)/Path?b=2&a=1".
+// The full SURT with nothing loosened but user and password: "https://(com,example,www,:8080)/Path?b=2&a=1#c". IP
+// addresses stay as they are (in the key IPv4 addresses are reversed too, as archives' readers expect).
 void AppendSurt(const Url& url, std::string& out);
 
 }  // namespace portolan

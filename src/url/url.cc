@@ -1,6 +1,9 @@
 #include "url/url.h"
 
+#include <tuple>
+
 #include "url/code_points.h"
+#include "url/fast_path.h"
 #include "url/parser.h"
 
 namespace portolan {
@@ -35,9 +38,13 @@ std::optional<Url> Url::Parse(std::string_view input, const Url* base) {
   return url;
 }
 
-UrlStatus Url::Assign(std::string_view input, const Url* base) { return UrlParser(*this, base).Run(input, true); }
+UrlStatus Url::Assign(std::string_view input, const Url* base) {
+  if (UrlFastPath::Resolve(input, base, true, *this)) return UrlStatus::kOk;
+  return UrlParser(*this, base).Run(input, true);
+}
 
 UrlStatus Url::AssignWithoutFragment(std::string_view input, const Url* base) {
+  if (UrlFastPath::Resolve(input, base, false, *this)) return UrlStatus::kOk;
   return UrlParser(*this, base).Run(input, false);
 }
 
@@ -81,6 +88,15 @@ std::string_view Url::hash() const {
 }
 
 uint32_t Url::effective_port() const { return port_ != kNoPort ? port_ : url_internal::DefaultPort(scheme_kind_); }
+
+bool Url::IdenticalTo(const Url& other) const {
+  const auto fields = [](const Url& url) {
+    return std::tuple(url.href(), url.scheme_end_, url.username_begin_, url.username_end_, url.host_begin_,
+                      url.host_end_, url.path_begin_, url.query_begin_, url.fragment_begin_, url.port_,
+                      url.scheme_kind_, url.host_kind_, url.opaque_path_);
+  };
+  return fields(*this) == fields(other);
+}
 
 bool Url::CheckOffsets() const {
   using url_internal::Is;

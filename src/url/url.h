@@ -109,6 +109,9 @@ class Url {
   // Whether the offsets rise and the bytes at them are those of the drawing. For tests and fuzzers.
   bool CheckOffsets() const;
 
+  // Whether text and offsets are the same, as they must be when two ways of parsing agree. For tests and fuzzers.
+  bool IdenticalTo(const Url& other) const;
+
   friend bool operator==(const Url& a, const Url& b) { return a.href() == b.href(); }
 
  private:
