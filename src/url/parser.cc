@@ -65,12 +65,6 @@ int DotSegment(std::string_view segment) {
   return dots;
 }
 
-std::string_view TrimControls(std::string_view input) {
-  while (!input.empty() && static_cast<uint8_t>(input.front()) <= ' ') input.remove_prefix(1);
-  while (!input.empty() && static_cast<uint8_t>(input.back()) <= ' ') input.remove_suffix(1);
-  return input;
-}
-
 }  // namespace url_internal
 
 UrlStatus UrlParser::Run(std::string_view input, bool with_fragment) {
