@@ -70,8 +70,7 @@ std::string_view PublicSuffixes::PublicSuffix(std::string_view host, SuffixChoic
     if (dot == std::string_view::npos) return host.substr(at);  // the rule for what has no rule is "*"
     // libpsl also takes "sch.uk" for a suffix because of "*.sch.uk". The list's algorithm does not: there it is a
     // domain under "uk". No list has both a name and its wildcard, so a label put before the name tells them apart.
-    const bool implied = at == 0 && is_suffix(buffer);
-    if (!implied && is_suffix(name + at)) return host.substr(at);
+    if (is_suffix(name + at) && !(at == 0 && is_suffix(buffer))) return host.substr(at);
     at = dot + 1;
   }
 }
