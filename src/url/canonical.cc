@@ -276,6 +276,13 @@ std::string_view CanonicalRuleName(CanonicalRule rule) {
   return "unknown";
 }
 
+std::optional<CanonicalRule> ParseCanonicalRule(std::string_view name) {
+  for (uint32_t bit = 1; bit <= CanonicalRules::All().bits(); bit <<= 1) {
+    if (CanonicalRuleName(static_cast<CanonicalRule>(bit)) == name) return static_cast<CanonicalRule>(bit);
+  }
+  return std::nullopt;
+}
+
 bool Canonicalize(Url& url, CanonicalRules rules) {
   if (!url.is_http()) return false;
   UrlEditor editor(url);

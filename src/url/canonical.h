@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "url/url.h"
@@ -60,6 +61,7 @@ constexpr CanonicalRules CanonicalRules::All() { return CanonicalRules(0x1ff); }
 
 // "drop-fragment"; the name under which configuration and documents know a rule.
 std::string_view CanonicalRuleName(CanonicalRule rule);
+std::optional<CanonicalRule> ParseCanonicalRule(std::string_view name);
 
 // Brings `url` into canonical form, in place. URLs that are not http(s) are left alone and give false.
 bool Canonicalize(Url& url, CanonicalRules rules);

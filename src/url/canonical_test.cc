@@ -207,8 +207,11 @@ TEST(CanonicalTest, CanonicalFormIsItsOwnForEverySetOfRules) {
 TEST(CanonicalTest, RulesHaveNamesOfTheirOwn) {
   std::set<std::string_view> names;
   for (uint32_t bit = 1; bit < CanonicalRules::All().bits(); bit <<= 1) {
-    names.insert(CanonicalRuleName(static_cast<CanonicalRule>(bit)));
+    const auto rule = static_cast<CanonicalRule>(bit);
+    names.insert(CanonicalRuleName(rule));
+    EXPECT_EQ(ParseCanonicalRule(CanonicalRuleName(rule)), rule);
   }
+  EXPECT_EQ(ParseCanonicalRule("sort"), std::nullopt);
   EXPECT_EQ(names.size(), 9U);
   EXPECT_FALSE(names.contains("unknown"));
 }
