@@ -39,7 +39,7 @@ ContentDecoder::ContentDecoder(const CodingStack& stack, const DecodeLimits& lim
   }
   const auto codings = stack.codings();
   for (auto coding = codings.rbegin(); coding != codings.rend(); ++coding) {
-    levels_.push_back(Level{.stage = DecodeStage::Create(*coding), .buffer = nullptr});
+    levels_.push_back(Level{.stage = DecodeStage::Create(*coding, limits.zstd_window_log), .buffer = nullptr});
   }
   for (size_t i = 0; i + 1 < levels_.size(); ++i) levels_[i].buffer = std::make_unique_for_overwrite<char[]>(kStep);
 }

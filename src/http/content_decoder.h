@@ -38,6 +38,8 @@ struct DecodeLimits {
   double max_ratio = 1000;
   // The ratio is not judged below this output: a page of blanks may be small.
   uint64_t ratio_from = uint64_t{1} << 20;
+  // RFC 9659: the coding zstd needs no window above 8 MiB, and browsers refuse one.
+  int zstd_window_log = 23;
 };
 
 class ContentDecoder {

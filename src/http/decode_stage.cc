@@ -162,7 +162,8 @@ class BrotliStage final : public DecodeStage {
         in = {};
         return StageStatus::kEnded;
       case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT:
-        return StageStatus::kNeedsInput;
+        // It may hold back output that found no room.
+        return BrotliDecoderHasMoreOutput(state_) == BROTLI_TRUE ? StageStatus::kNeedsRoom : StageStatus::kNeedsInput;
       case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
         return StageStatus::kNeedsRoom;
       case BROTLI_DECODER_RESULT_ERROR:
@@ -180,12 +181,9 @@ class BrotliStage final : public DecodeStage {
 
 class ZstdStage final : public DecodeStage {
  public:
-  // RFC 9659: a content coding needs no window above 8 MiB, and no decoder has to accept one.
-  static constexpr int kWindowLogMax = 23;
-
-  ZstdStage() : context_(ZSTD_createDCtx()) {
+  explicit ZstdStage(int window_log) : context_(ZSTD_createDCtx()) {
     CHECK(context_ != nullptr, "zstd has no memory");
-    ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kWindowLogMax);
+    ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, window_log);
   }
   ~ZstdStage() override { ZSTD_freeDCtx(context_); }
 
@@ -255,7 +253,7 @@ class ZstdStage final : public DecodeStage {
 
 }  // namespace
 
-std::unique_ptr<DecodeStage> DecodeStage::Create(ContentCoding coding) {
+std::unique_ptr<DecodeStage> DecodeStage::Create(ContentCoding coding, int zstd_window_log) {
   switch (coding) {
     case ContentCoding::kGzip:
     case ContentCoding::kDeflate:
@@ -263,7 +261,7 @@ std::unique_ptr<DecodeStage> DecodeStage::Create(ContentCoding coding) {
     case ContentCoding::kBrotli:
       return std::make_unique<BrotliStage>();
     case ContentCoding::kZstd:
-      return std::make_unique<ZstdStage>();
+      return std::make_unique<ZstdStage>(zstd_window_log);
   }
   return nullptr;
 }

@@ -1,7 +1,8 @@
 // DecodeStage: one content coding undone, a piece of input at a time into a buffer of the caller's.
 //
 // The four libraries behind one call, so that ContentDecoder can stack them and count bytes in one place.
-// Memory: gzip and deflate 40 KiB, br up to 16 MiB and zstd up to 8 MiB of window, as the stream asks for.
+// Memory: gzip and deflate 40 KiB, br up to 16 MiB and zstd up to 2^zstd_window_log bytes
+// of window, as the stream asks for.
 
 #pragma once
 
@@ -34,7 +35,7 @@ class DecodeStage {
   // Bytes after the end of the stream that are no further member or frame.
   bool trailing_bytes() const { return trailing_bytes_; }
 
-  static std::unique_ptr<DecodeStage> Create(ContentCoding coding);
+  static std::unique_ptr<DecodeStage> Create(ContentCoding coding, int zstd_window_log);
 
  protected:
   bool trailing_bytes_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 #include "http/ascii.h"
 
@@ -109,7 +110,12 @@ RobotsTxt ParseRobots(std::string_view bytes, const RobotsOptions& options) {
   GroupRules any;
   bool for_own = false;    // the open group names our agent
   bool for_any = false;    // the open group is for *
-  bool in_agents = false;  // nothing but User-agent lines so far in the open group
+  bool in_agents = false;  // no rule has come yet in the open group
+  // The agents that a Crawl-delay line speaks to: those named since the last rule or Crawl-delay.
+  bool delay_own = false;
+  bool delay_any = false;
+  bool in_delay_agents = false;
+  std::unordered_set<std::string_view> sitemaps;
   while (!bytes.empty()) {
     std::string_view line = TakeLine(bytes);
     if (line.empty()) continue;
@@ -122,31 +128,34 @@ RobotsTxt ParseRobots(std::string_view bytes, const RobotsOptions& options) {
     switch (key) {
       case Key::kUserAgent: {
         if (!in_agents) for_own = for_any = false;
-        in_agents = true;
+        if (!in_delay_agents) delay_own = delay_any = false;
+        in_agents = in_delay_agents = true;
         const std::string_view token = ProductToken(value);
         if (token == "*") {
-          for_any = any.seen = true;
+          for_any = delay_any = any.seen = true;
         } else if (!token.empty() && EqualsIgnoringCase(token, options.agent)) {
-          for_own = own.seen = true;
+          for_own = delay_own = own.seen = true;
         }
         break;
       }
       case Key::kAllow:
       case Key::kDisallow:
-        in_agents = false;
+        in_agents = in_delay_agents = false;
         if (value.empty()) break;
         if (for_own) own.rules.push_back({value, key == Key::kAllow});
         if (for_any && !own.seen) any.rules.push_back({value, key == Key::kAllow});
         break;
       case Key::kCrawlDelay: {
         const auto delay = ParseCrawlDelay(value);
+        in_delay_agents = false;
         if (!delay) break;
-        if (for_own) own.crawl_delay_ms = std::max(own.crawl_delay_ms.value_or(0), *delay);
-        if (for_any) any.crawl_delay_ms = std::max(any.crawl_delay_ms.value_or(0), *delay);
+        if (delay_own) own.crawl_delay_ms = std::max(own.crawl_delay_ms.value_or(0), *delay);
+        if (delay_any) any.crawl_delay_ms = std::max(any.crawl_delay_ms.value_or(0), *delay);
         break;
       }
       case Key::kSitemap:
-        if (!value.empty() && result.sitemaps.size() < options.max_sitemaps) result.sitemaps.emplace_back(value);
+        if (value.empty() || result.sitemaps.size() >= options.max_sitemaps) break;
+        if (sitemaps.insert(value).second) result.sitemaps.emplace_back(value);
         break;
       case Key::kUnknown:
         break;

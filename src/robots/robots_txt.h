@@ -9,8 +9,8 @@
 // other character ("FooBot/2.1" is "foobot") and compared, ignoring case, with the whole of our token. A token of ours
 // that holds other characters would match no line: see IsValidProductToken.
 //
-// Crawl-delay is no part of the RFC: it holds for the agents named above it in its group, whether or not more follow;
-// of several the longest counts. Sitemap lines belong to no group.
+// Crawl-delay is no part of the RFC: it speaks to the agents named since the last rule or Crawl-delay, and does not end
+// a group for the rules; of several the longest counts. Sitemap lines belong to no group; each URL is given once.
 //
 // Bound: time and memory linear in the bytes read, which are at most the limit given.
 
