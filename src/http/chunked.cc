@@ -36,21 +36,21 @@ ChunkedDecoder::State ChunkedDecoder::Feed(std::string_view& in, std::string& ou
           blank_ = true;
         } else if (digits_ && c == ';') {
           state_ = State::kExtension;
-        } else if (digits_ && c == '\r') {
+        } else if (digits_ && (c == '\r' || c == '\n')) {
           state_ = State::kSizeEnd;
         } else {
           state_ = State::kBad;
         }
-        if (state_ != State::kBad) in.remove_prefix(1);
+        if (state_ != State::kBad && c != '\n') in.remove_prefix(1);
         break;
       }
       case State::kExtension:
-        if (++line_bytes_ > kMaxLine || c == '\n') {
+        if (++line_bytes_ > kMaxLine) {
           state_ = State::kBad;
           break;
         }
-        if (c == '\r') state_ = State::kSizeEnd;
-        in.remove_prefix(1);
+        if (c == '\r' || c == '\n') state_ = State::kSizeEnd;
+        if (c != '\n') in.remove_prefix(1);
         break;
       case State::kSizeEnd:
         if (c != '\n') {
@@ -72,8 +72,8 @@ ChunkedDecoder::State ChunkedDecoder::Feed(std::string_view& in, std::string& ou
         break;
       }
       case State::kDataEnd:
-        state_ = c == '\r' ? State::kDataLineEnd : State::kBad;
-        if (state_ != State::kBad) in.remove_prefix(1);
+        state_ = c == '\r' || c == '\n' ? State::kDataLineEnd : State::kBad;
+        if (c == '\r') in.remove_prefix(1);
         break;
       case State::kDataLineEnd:
         if (c != '\n') {

@@ -1,7 +1,7 @@
 // ChunkedDecoder: the chunked transfer coding undone (RFC 9112 section 7.1), by pieces of any size.
 //
-// Tolerated: blanks after a size, extensions of any form (skipped unread), trailer lines ended by LF alone. A size or a
-// chunk that does not end in CR LF is refused, as the RFC's grammar has it: the bytes could mean two things.
+// Tolerated, as browsers and curl do: blanks after a size, extensions of any form (skipped unread), lines and chunks that
+// end in LF alone. Refused: sizes that are no number or past 64 bits, a CR without LF, a chunk longer than it said.
 //
 // Bound: no memory but the trailer, at most kMaxTrailer bytes; a size line is at most kMaxLine bytes.
 
@@ -21,10 +21,10 @@ class ChunkedDecoder {
   enum class State : uint8_t {
     kSize,
     kExtension,
-    kSizeEnd,  // after the CR of a size line
+    kSizeEnd,  // at the LF of a size line
     kData,
-    kDataEnd,      // before the CR of a chunk
-    kDataLineEnd,  // after it
+    kDataEnd,      // before the CR or LF of a chunk
+    kDataLineEnd,  // at the LF
     kTrailer,
     kDone,
     kBad,
