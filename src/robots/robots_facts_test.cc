@@ -8,6 +8,7 @@
 
 #include "http/content_decoder.h"
 #include "http/fact_files.h"
+#include "robots/fetch_policy.h"
 #include "robots/robots_txt.h"
 
 namespace portolan {
@@ -99,6 +100,105 @@ TEST(RobotsFactsTest, ConsensusHoldsAndTheRestDepartsOnlyWhereListed) {
   EXPECT_EQ(departures, kDepartures);
   // Twelve facts take "<" and "%3C" for the same, as we do, and the file's reading of the RFC does not.
   EXPECT_EQ(as_rfc + 12, decided);
+}
+
+// --- Crawl-delay, sitemaps, patterns, tokens, statuses ---
+
+std::string AgentOf(const Json& fact) {
+  if (fact.contains("user_agents")) return fact["user_agents"][0];
+  return fact.contains("user_agent") && fact["user_agent"].is_string() ? fact["user_agent"].get<std::string>() : "*";
+}
+
+// None where a fact of this kind is not ours to answer.
+std::optional<bool> OtherFactAgrees(const Json& fact) {
+  const std::string kind = fact["kind"];
+  const Json& expected = fact["expected"];
+  if (kind == "valid_user_agent_token") {
+    return IsValidProductToken(fact["input"].get<std::string>()) == expected.get<bool>();
+  }
+  if (kind == "escape_pattern") {
+    std::string out;
+    AppendCanonicalPath(fact["input"].get<std::string>(), out);
+    return out == expected.get<std::string>();
+  }
+  if (kind == "pattern_matches_path") {
+    RobotsRulesBuilder builder;
+    builder.Add(fact["pattern"].get<std::string>(), false);
+    const std::string rules = std::move(builder).Build();
+    return RobotsRules::Open(rules)->Allows(fact["path"].get<std::string>()) != expected.get<bool>();
+  }
+  if (kind == "status_allowed") {
+    const RobotsVerdict verdict = RobotsForStatus(fact["http_status"], 0);
+    return (verdict == RobotsVerdict::kAllowAll) == expected.get<bool>();
+  }
+  if (kind == "defer_visits") {
+    if (fact["http_status"].is_null()) return std::nullopt;
+    return (RobotsForStatus(fact["http_status"], 0) == RobotsVerdict::kDisallowAll) == expected.get<bool>();
+  }
+  if (kind == "get_path_params_query" || kind == "prepare_url" || kind == "robots_url" || kind == "host" ||
+      kind == "matching_line") {
+    return std::nullopt;
+  }
+  const std::string robots_txt = FromBase64(fact["robots_txt_b64"].get<std::string>());
+  const RobotsTxt parsed = ParseRobots(robots_txt, {.agent = ProductToken(AgentOf(fact))});
+  if (kind.starts_with("crawl_delay")) {
+    if (expected.is_null() || expected.get<double>() < 0) return !parsed.crawl_delay_ms.has_value();
+    const double unit = kind == "crawl_delay_ms" ? 1 : 1000;
+    return parsed.crawl_delay_ms == static_cast<uint32_t>(expected.get<double>() * unit + 0.5);
+  }
+  if (kind == "num_rules") return RobotsRules::Open(parsed.rules)->size() == expected.get<size_t>();
+  if (kind == "num_sitemaps") return parsed.sitemaps.size() == expected.get<size_t>();
+  if (kind == "sitemaps") return parsed.sitemaps == expected.get<std::vector<std::string>>();
+  if (kind == "sitemap[0]") return !parsed.sitemaps.empty() && parsed.sitemaps[0] == expected.get<std::string>();
+  if (kind == "parse_stats" && fact["what"] == "sitemap") {
+    return parsed.sitemaps == std::vector<std::string>{expected.get<std::string>()};
+  }
+  return std::nullopt;
+}
+
+TEST(RobotsFactsTest, OtherFactsHoldButForThoseListed) {
+  const auto file = ReadFacts("robots/robots_other_facts.jsonl");
+  if (!file) GTEST_SKIP() << "no " << kFacts << "robots";
+  std::map<std::string, size_t> not_ours, departures;
+  size_t passed = 0;
+  size_t total = 0;
+  for (const std::string_view line : LinesOf(*file)) {
+    const Json fact = Json::parse(line);
+    const std::optional<bool> agrees = OtherFactAgrees(fact);
+    if (!agrees) {
+      not_ours[fact["kind"]] += 1;
+      continue;
+    }
+    ++total;
+    passed += *agrees ? 1 : 0;
+    if (*agrees) continue;
+    const std::string text = fact.contains("robots_txt_b64") ? FromBase64(fact["robots_txt_b64"].get<std::string>()) : "";
+    if (fact["kind"] == "status_allowed" || fact["kind"] == "defer_visits") {
+      departures["a redirect is followed, not a verdict"] += 1;
+    } else if (text.find("<BR>") != std::string::npos) {
+      departures["rules embedded in HTML markup"] += 1;
+    } else if (text.find_first_not_of(" \n") == text.find("Disallow: /path")) {
+      departures["rules without any user-agent line"] += 1;
+    } else if (text.find("forgot \"sitemap:\"") != std::string::npos) {
+      departures["a URL on a line of its own is no Sitemap line"] += 1;
+    } else if (AgentOf(fact).find(' ') != std::string::npos) {
+      departures["an agent's name inside a longer one"] += 1;
+    } else {
+      ADD_FAILURE() << fact;
+    }
+  }
+  Print("robots-other", passed, total);
+  const std::map<std::string, size_t> expected_departures = {{"a URL on a line of its own is no Sitemap line", 1},
+                                                             {"a redirect is followed, not a verdict", 1},
+                                                             {"an agent's name inside a longer one", 1},
+                                                             {"rules embedded in HTML markup", 2},
+                                                             {"rules without any user-agent line", 2}};
+  EXPECT_EQ(departures, expected_departures);
+  // Statistics of other parsers, the work of url/, Yandex's Host line, line numbers.
+  const std::map<std::string, size_t> expected_not_ours = {
+      {"defer_visits", 1}, {"get_path_params_query", 19}, {"host", 7},      {"matching_line", 9},
+      {"parse_stats", 20}, {"prepare_url", 26},           {"robots_url", 6}, {"sitemap[2]", 1}};
+  EXPECT_EQ(not_ours, expected_not_ours);
 }
 
 // --- Real files, with the verdicts of Google's own matcher ---
