@@ -197,12 +197,14 @@ class ZstdStage final : public DecodeStage {
         return StageStatus::kEnded;
       }
       if (at_start_) {
-        while (magic_size_ < magic_.size() && !in.empty()) {
+        // Held back only where it comes in parts: given a whole frame at once the library needs no buffer of its own.
+        const bool in_place = magic_size_ == 0 && in.size() >= magic_.size();
+        while (!in_place && magic_size_ < magic_.size() && !in.empty()) {
           magic_[magic_size_++] = in.front();
           in.remove_prefix(1);
         }
-        if (magic_size_ < magic_.size()) return StageStatus::kNeedsInput;
-        if (frames_ > 0 && !MagicIsKnown()) {
+        if (!in_place && magic_size_ < magic_.size()) return StageStatus::kNeedsInput;
+        if (frames_ > 0 && !MagicIsKnown(in_place ? in.data() : magic_.data())) {
           ended_ = trailing_bytes_ = true;
           continue;
         }
@@ -238,8 +240,8 @@ class ZstdStage final : public DecodeStage {
   bool MayEnd() const override { return ended_ || (at_start_ && frames_ > 0 && magic_size_ == 0); }
 
  private:
-  bool MagicIsKnown() const {
-    const uint32_t magic = LoadLe<uint32_t>(magic_.data());
+  static bool MagicIsKnown(const char* bytes) {
+    const uint32_t magic = LoadLe<uint32_t>(bytes);
     return magic == ZSTD_MAGICNUMBER || (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
   }
 

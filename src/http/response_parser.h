@@ -33,7 +33,7 @@ enum class ResponseOutcome : uint8_t {
 std::string_view ResponseOutcomeName(ResponseOutcome outcome);
 
 struct ResponseLimits {
-  HeadLimits head;
+  HeadLimits head = {};
   uint64_t max_body = uint64_t{64} << 20;
 };
 
