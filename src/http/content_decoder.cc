@@ -32,14 +32,25 @@ std::string_view DecodeOutcomeName(DecodeOutcome outcome) {
   return "unknown";
 }
 
-ContentDecoder::ContentDecoder(const CodingStack& stack, const DecodeLimits& limits) : limits_(limits) {
+void ContentDecoder::Restart(const CodingStack& stack, const DecodeLimits& limits) {
+  const bool same_window = limits.zstd_window_log == limits_.zstd_window_log;
+  limits_ = limits;
+  outcome_ = DecodeOutcome::kGoing;
+  bytes_in_ = bytes_out_ = 0;
+  std::vector<Level> old;
+  std::swap(old, levels_);
   if (!stack.supported()) {
     outcome_ = DecodeOutcome::kUnsupported;
     return;
   }
   const auto codings = stack.codings();
   for (auto coding = codings.rbegin(); coding != codings.rend(); ++coding) {
-    levels_.push_back(Level{.stage = DecodeStage::Create(*coding, limits.zstd_window_log), .buffer = nullptr});
+    const size_t at = levels_.size();
+    const bool keep = at < old.size() && old[at].coding == *coding && same_window && old[at].stage->Restart();
+    levels_.push_back(Level{.coding = *coding,
+                            .stage = keep ? std::move(old[at].stage)
+                                          : DecodeStage::Create(*coding, limits.zstd_window_log),
+                            .buffer = nullptr});
   }
   for (size_t i = 0; i + 1 < levels_.size(); ++i) levels_[i].buffer = std::make_unique_for_overwrite<char[]>(kStep);
 }

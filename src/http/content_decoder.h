@@ -44,7 +44,10 @@ struct DecodeLimits {
 
 class ContentDecoder {
  public:
-  ContentDecoder(const CodingStack& stack, const DecodeLimits& limits);
+  ContentDecoder(const CodingStack& stack, const DecodeLimits& limits) { Restart(stack, limits); }
+
+  // As if new, but with the memory of stages that stay the same: for one body after another.
+  void Restart(const CodingStack& stack, const DecodeLimits& limits);
 
   // Appends what `in` decodes to. An outcome other than kGoing is final: later calls change nothing.
   DecodeOutcome Feed(std::string_view in, std::string& out);
@@ -60,6 +63,7 @@ class ContentDecoder {
 
  private:
   struct Level {
+    ContentCoding coding;
     std::unique_ptr<DecodeStage> stage;
     std::unique_ptr<char[]> buffer;  // what it hands to the next level; none for the last
     uint64_t out = 0;

@@ -132,6 +132,24 @@ TEST(ContentDecoderTest, EveryCodingAndEveryCutGivesTheSame) {
   }
 }
 
+TEST(ContentDecoderTest, OneDecoderServesBodyAfterBodyWhateverCameBefore) {
+  ContentDecoder decoder(CodingStack::Of(ContentCoding::kGzip), {});
+  for (int round = 0; round < 3; ++round) {
+    for (const ContentCoding coding : kAll) {
+      const std::string plain = SomeText(3000 + 100 * static_cast<size_t>(round));
+      std::string packed = Encoded(coding, plain);
+      for (const bool broken : {true, true, false, false}) {
+        decoder.Restart(CodingStack::Of(coding), {});
+        std::string out;
+        decoder.Feed(broken ? packed.substr(0, packed.size() / 2) : packed, out);
+        EXPECT_EQ(decoder.Finish(out), broken ? DecodeOutcome::kTruncated : DecodeOutcome::kWhole);
+        EXPECT_TRUE(broken || out == plain);
+        EXPECT_FALSE(decoder.trailing_bytes());
+      }
+    }
+  }
+}
+
 TEST(ContentDecoderTest, TruncatedStreamsGiveTheirBeginning) {
   const std::string plain = SomeText(300'000);
   for (const ContentCoding coding : kAll) {

@@ -23,7 +23,7 @@ class InflateStage final : public DecodeStage {
  public:
   explicit InflateStage(ContentCoding coding) : gzip_(coding == ContentCoding::kGzip) {}
   ~InflateStage() override {
-    if (state_ != State::kHead) inflateEnd(&stream_);
+    if (allocated_) inflateEnd(&stream_);
   }
 
   StageStatus Run(std::string_view& in, char* to, size_t room, size_t& written) override {
@@ -56,6 +56,13 @@ class InflateStage final : public DecodeStage {
 
   bool MayEnd() const override { return state_ == State::kBetween || state_ == State::kEnded; }
 
+  bool Restart() override {
+    if (allocated_) state_ = State::kHead;
+    head_size_ = 0;
+    trailing_bytes_ = false;
+    return true;
+  }
+
  private:
   enum class State : uint8_t { kHead, kBody, kBetween, kEnded };
 
@@ -78,7 +85,9 @@ class InflateStage final : public DecodeStage {
       const auto second = static_cast<uint8_t>(head_[1]);
       window_bits = (first & 15) == 8 && (first >> 4) <= 7 && (first * 256 + second) % 31 == 0 ? 15 : -15;
     }
-    CHECK(inflateInit2(&stream_, window_bits) == Z_OK, "zlib has no memory");
+    const int code = allocated_ ? inflateReset2(&stream_, window_bits) : inflateInit2(&stream_, window_bits);
+    CHECK(code == Z_OK, "zlib has no memory");
+    allocated_ = true;
     state_ = State::kBody;
   }
 
@@ -128,6 +137,7 @@ class InflateStage final : public DecodeStage {
   }
 
   const bool gzip_;
+  bool allocated_ = false;
   State state_ = State::kHead;
   std::array<char, 2> head_{};
   size_t head_size_ = 0;
@@ -173,6 +183,7 @@ class BrotliStage final : public DecodeStage {
   }
 
   bool MayEnd() const override { return ended_; }
+  bool Restart() override { return false; }
 
  private:
   BrotliDecoderState* state_;
@@ -238,6 +249,15 @@ class ZstdStage final : public DecodeStage {
   }
 
   bool MayEnd() const override { return ended_ || (at_start_ && frames_ > 0 && magic_size_ == 0); }
+
+  bool Restart() override {
+    ZSTD_DCtx_reset(context_, ZSTD_reset_session_only);
+    magic_size_ = 0;
+    frames_ = 0;
+    at_start_ = true;
+    ended_ = trailing_bytes_ = false;
+    return true;
+  }
 
  private:
   static bool MagicIsKnown(const char* bytes) {

@@ -32,6 +32,9 @@ class DecodeStage {
   // No input is left. True if the stream may end here.
   virtual bool MayEnd() const = 0;
 
+  // Ready for another stream, keeping its memory. False where the library cannot.
+  virtual bool Restart() = 0;
+
   // Bytes after the end of the stream that are no further member or frame.
   bool trailing_bytes() const { return trailing_bytes_; }
 

@@ -44,31 +44,33 @@ ResponseOutcome ResponseParser::Feed(std::string_view& in) {
 }
 
 void ResponseParser::FeedHead(std::string_view& in) {
-  // Line by line up to the empty one.
-  const size_t end = in.find('\n');
-  const std::string_view piece = in.substr(0, end == std::string_view::npos ? end : end + 1);
-  const size_t room = limits_.head.max_bytes - std::min(head_bytes_.size(), limits_.head.max_bytes);
-  if (piece.size() > room) {
-    head_ = ResponseHead{};
-    head_.outcome = HeadOutcome::kTooLarge;
-    outcome_ = ResponseOutcome::kBadHead;
-    return;
-  }
-  head_bytes_ += piece;
-  in.remove_prefix(piece.size());
-
-  if (line_begin_ == 0) {
-    // Empty lines before the status line mean nothing.
-    head_bytes_.erase(0, std::min(head_bytes_.find_first_not_of("\r\n"), head_bytes_.size()));
-    constexpr std::string_view kStart = "HTTP/";
-    const std::string_view start = std::string_view(head_bytes_).substr(0, kStart.size());
-    if (!EqualsIgnoringCase(start, kStart.substr(0, start.size()))) {
+  constexpr std::string_view kStart = "HTTP/";
+  if (head_bytes_.size() < kStart.size()) {
+    // The start byte by byte: empty lines before it mean nothing, and anything else is no HTTP.
+    const char c = in.front();
+    if (head_bytes_.empty() && (c == '\r' || c == '\n')) {
+      in.remove_prefix(1);
+      return;
+    }
+    if (AsciiLower(c) != AsciiLower(kStart[head_bytes_.size()])) {
       head_ = ResponseHead{};
       outcome_ = ResponseOutcome::kBadHead;
       return;
     }
   }
-  if (head_bytes_.empty() || head_bytes_.back() != '\n') return;
+  // Then line by line up to the empty one.
+  const size_t end = in.find('\n');
+  const size_t wanted = head_bytes_.size() < kStart.size() ? 1 : end == std::string_view::npos ? in.size() : end + 1;
+  const size_t taken = std::min(wanted, limits_.head.max_bytes - head_bytes_.size());
+  head_bytes_ += in.substr(0, taken);
+  in.remove_prefix(taken);
+  if (taken < wanted) {
+    head_ = ResponseHead{};
+    head_.outcome = HeadOutcome::kTooLarge;
+    outcome_ = ResponseOutcome::kBadHead;
+    return;
+  }
+  if (head_bytes_.back() != '\n') return;
   const std::string_view line = std::string_view(head_bytes_).substr(line_begin_, head_bytes_.size() - 1 - line_begin_);
   const bool empty = line_begin_ != 0 && line.find_first_not_of('\r') == std::string_view::npos;
   line_begin_ = head_bytes_.size();
