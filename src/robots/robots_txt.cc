@@ -1,0 +1,176 @@
+#include "robots/robots_txt.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+
+#include "http/ascii.h"
+
+namespace portolan {
+namespace {
+
+enum class Key : uint8_t { kUnknown, kUserAgent, kAllow, kDisallow, kCrawlDelay, kSitemap };
+
+Key KeyOf(std::string_view name) {
+  // Lengths tell the keys apart, so at most one comparison a line.
+  switch (name.size()) {
+    case 5:
+      return EqualsIgnoringCase(name, "allow") ? Key::kAllow : Key::kUnknown;
+    case 7:
+      return EqualsIgnoringCase(name, "sitemap") ? Key::kSitemap : Key::kUnknown;
+    case 8:
+      return EqualsIgnoringCase(name, "disallow") ? Key::kDisallow : Key::kUnknown;
+    case 10:
+      return EqualsIgnoringCase(name, "user-agent") ? Key::kUserAgent : Key::kUnknown;
+    case 11:
+      return EqualsIgnoringCase(name, "crawl-delay") ? Key::kCrawlDelay : Key::kUnknown;
+    default:
+      return Key::kUnknown;
+  }
+}
+
+std::string_view Trimmed(std::string_view text) {
+  // A NUL byte is nothing that anybody meant.
+  constexpr std::string_view kBlanks("\0 \t\v\f", 5);
+  while (!text.empty() && kBlanks.find(text.front()) != std::string_view::npos) text.remove_prefix(1);
+  while (!text.empty() && kBlanks.find(text.back()) != std::string_view::npos) text.remove_suffix(1);
+  return text;
+}
+
+// Cuts the first line off `bytes`. CR LF gives one empty line too many, which means nothing.
+std::string_view TakeLine(std::string_view& bytes) {
+  const char* newline = static_cast<const char*>(std::memchr(bytes.data(), '\n', bytes.size()));
+  size_t end = newline == nullptr ? bytes.size() : static_cast<size_t>(newline - bytes.data());
+  if (const void* carriage = std::memchr(bytes.data(), '\r', end)) {
+    end = static_cast<size_t>(static_cast<const char*>(carriage) - bytes.data());
+  }
+  const std::string_view line = bytes.substr(0, std::min(end, kMaxRobotsLine));
+  bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  return line;
+}
+
+bool IsTokenLetter(char c) { return IsAlpha(c) || c == '-' || c == '_'; }
+
+struct GroupRules {
+  struct Rule {
+    std::string_view path;
+    bool allow;
+  };
+  bool seen = false;
+  std::vector<Rule> rules;
+  std::optional<uint32_t> crawl_delay_ms;
+};
+
+}  // namespace
+
+std::string_view ProductToken(std::string_view value) {
+  value = Trimmed(value);
+  if (value.starts_with('*') && (value.size() == 1 || value[1] == ' ' || value[1] == '\t')) return value.substr(0, 1);
+  const auto* end = std::find_if_not(value.begin(), value.end(), IsTokenLetter);
+  return value.substr(0, static_cast<size_t>(end - value.begin()));
+}
+
+bool IsValidProductToken(std::string_view token) {
+  return !token.empty() && std::all_of(token.begin(), token.end(), IsTokenLetter);
+}
+
+std::optional<uint32_t> ParseCrawlDelay(std::string_view value) {
+  value = Trimmed(value);
+  uint64_t whole = 0;
+  uint64_t thousandths = 0;
+  size_t at = 0;
+  size_t digits = 0;
+  for (; at < value.size() && IsDigit(value[at]); ++at, ++digits) {
+    whole = std::min<uint64_t>(whole * 10 + static_cast<uint64_t>(value[at] - '0'), kMaxCrawlDelayMs);
+  }
+  if (at < value.size() && value[at] == '.') {
+    uint64_t unit = 100;
+    for (++at; at < value.size() && IsDigit(value[at]); ++at, ++digits, unit /= 10) {
+      thousandths += unit * static_cast<uint64_t>(value[at] - '0');
+    }
+  }
+  if (digits == 0 || at != value.size()) return std::nullopt;
+  return static_cast<uint32_t>(std::min<uint64_t>(whole * 1000 + thousandths, kMaxCrawlDelayMs));
+}
+
+RobotsTxt ParseRobots(std::string_view bytes, const RobotsOptions& options) {
+  RobotsTxt result;
+  if (bytes.size() > options.byte_limit) {
+    result.truncated = true;
+    bytes = bytes.substr(0, options.byte_limit);
+    const size_t last_end = bytes.find_last_of("\r\n");
+    bytes = bytes.substr(0, last_end == std::string_view::npos ? 0 : last_end + 1);
+  }
+  for (const char byte : std::string_view("\xef\xbb\xbf")) {
+    if (!bytes.starts_with(byte)) break;
+    bytes.remove_prefix(1);
+  }
+
+  GroupRules own;
+  GroupRules any;
+  bool for_own = false;    // the open group names our agent
+  bool for_any = false;    // the open group is for *
+  bool in_agents = false;  // no rule has come yet in the open group
+  // The agents that a Crawl-delay line speaks to: those named since the last rule or Crawl-delay.
+  bool delay_own = false;
+  bool delay_any = false;
+  bool in_delay_agents = false;
+  std::unordered_set<std::string_view> sitemaps;
+  while (!bytes.empty()) {
+    std::string_view line = TakeLine(bytes);
+    if (line.empty()) continue;
+    line = line.substr(0, line.find('#'));
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const Key key = KeyOf(Trimmed(line.substr(0, colon)));
+    if (key == Key::kUnknown) continue;
+    const std::string_view value = Trimmed(line.substr(colon + 1));
+    switch (key) {
+      case Key::kUserAgent: {
+        if (!in_agents) for_own = for_any = false;
+        if (!in_delay_agents) delay_own = delay_any = false;
+        in_agents = in_delay_agents = true;
+        const std::string_view token = ProductToken(value);
+        if (token == "*") {
+          for_any = delay_any = any.seen = true;
+        } else if (!token.empty() && EqualsIgnoringCase(token, options.agent)) {
+          for_own = delay_own = own.seen = true;
+        }
+        break;
+      }
+      case Key::kAllow:
+      case Key::kDisallow:
+        in_agents = in_delay_agents = false;
+        if (value.empty()) break;
+        if (for_own) own.rules.push_back({value, key == Key::kAllow});
+        if (for_any && !own.seen) any.rules.push_back({value, key == Key::kAllow});
+        break;
+      case Key::kCrawlDelay: {
+        const auto delay = ParseCrawlDelay(value);
+        in_delay_agents = false;
+        if (!delay) break;
+        if (delay_own) own.crawl_delay_ms = std::max(own.crawl_delay_ms.value_or(0), *delay);
+        if (delay_any) any.crawl_delay_ms = std::max(any.crawl_delay_ms.value_or(0), *delay);
+        break;
+      }
+      case Key::kSitemap:
+        if (value.empty() || result.sitemaps.size() >= options.max_sitemaps) break;
+        if (sitemaps.insert(value).second) result.sitemaps.emplace_back(value);
+        break;
+      case Key::kUnknown:
+        break;
+    }
+  }
+
+  const GroupRules& chosen = own.seen ? own : any;
+  result.group = own.seen ? RobotsGroup::kOwn : any.seen ? RobotsGroup::kAny : RobotsGroup::kNone;
+  result.crawl_delay_ms = chosen.crawl_delay_ms;
+  RobotsRulesBuilder builder;
+  builder.SetGroup(result.group);
+  if (chosen.crawl_delay_ms) builder.SetCrawlDelay(*chosen.crawl_delay_ms);
+  for (const auto& rule : chosen.rules) builder.Add(rule.path, rule.allow);
+  result.rules = std::move(builder).Build();
+  return result;
+}
+
+}  // namespace portolan
