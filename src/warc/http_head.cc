@@ -66,7 +66,8 @@ void ParseHttpHead(std::string_view text, HttpHead& head) {
 }
 
 std::string_view MediaType(std::string_view content_type) {
-  return TrimBlanks(content_type.substr(0, content_type.find(';')));
+  content_type = TrimBlanks(content_type);
+  return content_type.substr(0, content_type.find_first_of("; \t,"));
 }
 
 }  // namespace portolan

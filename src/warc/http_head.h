@@ -37,7 +37,7 @@ bool LooksLikeHttpRequest(std::string_view text);
 // Reads the head in `text`, which is all of it. Leaves `head` absent when it begins like neither.
 void ParseHttpHead(std::string_view text, HttpHead& head);
 
-// "text/html" from "Text/HTML; charset=x".
+// The type without its parameters: "text/html" from "text/html; charset=x", and from "text/html charset=x" too.
 std::string_view MediaType(std::string_view content_type);
 
 }  // namespace portolan

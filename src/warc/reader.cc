@@ -287,6 +287,12 @@ Status WarcReader::ReadHttpHead() {
   for (size_t want = kFirstLook;; want *= 2) {
     ASSIGN_OR_RETURN(const std::string_view view, stream_.Peek(std::min<uint64_t>(want, block_left_)));
     const std::string_view block = bounded(view);
+    if (from == 0 && record_.is_arc() && AsciiLower(record_.uri().substr(0, 4)) == "http") {
+      // ARC writers put an empty head, just its empty line, where the server sent none.
+      if (block.starts_with('\n')) record_.http.length = 1;
+      if (block.starts_with("\r\n")) record_.http.length = 2;
+      head_left_ = record_.http.length;
+    }
     if (from == 0 && !LooksLikeHttpResponse(block) && !LooksLikeHttpRequest(block)) return {};
     const size_t end = FindHeadEnd(block, from);
     if (end != std::string_view::npos || block.size() < want || block.size() >= kMaxHttpHead) {
