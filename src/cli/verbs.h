@@ -7,5 +7,6 @@ namespace portolan {
 int RunBench(int argc, char** argv);
 int RunConfig(int argc, char** argv);
 int RunVersion(int argc, char** argv);
+int RunWarc(int argc, char** argv);
 
 }  // namespace portolan

@@ -29,7 +29,6 @@ std::vector<std::string> SplitAt(const std::string& text) {
 // The options of cdxj-indexer's tests, in our words.
 IndexOptions FromCdxjIndexer(const nlohmann::json& given, bool& sort) {
   IndexOptions options = CdxjIndexerStyle();
-  options.fields = {"url", "mime", "status", "digest", "length", "offset", "filename"};
   for (const auto& [name, value] : given.items()) {
     if (name == "post_append") options.post_append = value;
     if (name == "cdx11") options.format = IndexFormat::kCdx11;
@@ -58,6 +57,7 @@ IndexOptions FromWarcio(const std::string& command, const std::vector<std::strin
     if (arguments[i] == "--all") options.records = {"all"};
     if (arguments[i] == "--format") {
       options.format = arguments[i + 1] == "cdx" ? IndexFormat::kCdx11 : IndexFormat::kJson;
+      if (arguments[i + 1] == "json") options.fields.insert(options.fields.begin(), {"urlkey", "timestamp"});
     }
   }
   return options;

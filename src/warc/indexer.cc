@@ -16,6 +16,9 @@ namespace portolan {
 namespace {
 
 const std::vector<std::string> kCdxFields = {"url", "mime", "status", "digest", "length", "offset", "filename"};
+// What of Common Crawl's keys can be known from the archive alone.
+const std::vector<std::string> kOurFields = {"url",    "mime",   "mime-detected", "status",    "digest",
+                                             "length", "offset", "filename",      "truncated", "redirect"};
 
 std::vector<std::string> Split(std::string_view text) {
   std::vector<std::string> out;
@@ -47,7 +50,7 @@ class Indexer {
   Indexer(const ByteSource& source, const IndexOptions& options, const LineSink& sink)
       : source_(source), options_(options), sink_(sink) {
     if (options_.fields.empty()) {
-      options_.fields = kCdxFields;
+      options_.fields = kOurFields;
       if (options_.format == IndexFormat::kJson)
         options_.fields.insert(options_.fields.begin(), {"urlkey", "timestamp"});
     }
@@ -184,6 +187,7 @@ class Indexer {
     if (field == "warc-type") return text(record.type_name());
     if (field == "recordDigest") return RecordDigest(record);
     if (field.starts_with("http:")) return text(record.http.fields.Get(std::string_view(field).substr(5)));
+    if (field == "mime-detected") return text(record.fields.Get(warc_field::kIdentifiedPayloadType));
     if (field == "truncated") return text(record.fields.Get(warc_field::kTruncated));
     if (field == "redirect") {
       return record.http.status / 100 == 3 ? text(record.http.fields.Get("Location")) : std::nullopt;
@@ -296,6 +300,7 @@ class Indexer {
 
 IndexOptions CdxjIndexerStyle() {
   IndexOptions options;
+  options.fields = kCdxFields;
   options.digest_label = true;
   options.post_append = false;
   options.join_revisits = false;
@@ -304,6 +309,7 @@ IndexOptions CdxjIndexerStyle() {
 
 IndexOptions WarcioStyle() {
   IndexOptions options;
+  options.fields = kCdxFields;
   options.compact = true;
   options.cdx_header = false;
   options.method_first = true;
