@@ -22,9 +22,12 @@ WarcType TypeNamed(std::string_view name) {
 
 bool IsWarcStart(std::string_view text) { return EqualsIgnoreCase(text.substr(0, 5), "WARC/"); }
 
-// A version block's line has the fields of its own version.
-int VersionOfLine(std::string_view line) {
-  return line.starts_with("filedesc:") && std::ranges::count(line, ' ') >= 9 ? 2 : 1;
+// The version of a line whose file has not said it: the fields of version 2 are rarely mistaken.
+int VersionOfLine(std::string_view line, ArchiveFormat format) {
+  const bool version_block = line.starts_with("filedesc:");
+  if (version_block) return std::ranges::count(line, ' ') >= 9 ? 2 : 1;
+  if (format != ArchiveFormat::kUnknown) return format == ArchiveFormat::kArc2 ? 2 : 1;
+  return !ParseArcLine(line, 1) && ParseArcLine(line, 2) ? 2 : 1;
 }
 
 }  // namespace
@@ -54,13 +57,12 @@ Result<bool> WarcReader::AtRecordStart() {
     const size_t end = view.find('\n', from);
     if (end != std::string_view::npos || want > kMaxArcLine) {
       const std::string_view line = view.substr(0, std::min(end, kMaxArcLine));
-      const int version = format_ == ArchiveFormat::kArc2 ? 2 : VersionOfLine(line);
-      return ParseArcLine(line, version).has_value();
+      return ParseArcLine(line, VersionOfLine(line, format_)).has_value();
     }
     from = view.size();
     if (from == 0 || !((view[0] | 32) >= 'a' && (view[0] | 32) <= 'z')) return false;
     ASSIGN_OR_RETURN(view, stream_.Peek(want));
-    if (view.size() == from) return ParseArcLine(view, format_ == ArchiveFormat::kArc2 ? 2 : 1).has_value();
+    if (view.size() == from) return ParseArcLine(view, VersionOfLine(view, format_)).has_value();
   }
 }
 
@@ -213,7 +215,7 @@ Status WarcReader::ReadArcHeader() {
   }
   const size_t line_length = std::min({end, view.size(), kMaxArcLine});
   const std::string_view line = view.substr(0, line_length);
-  const int version = format_ == ArchiveFormat::kArc2 ? 2 : VersionOfLine(line);
+  const int version = VersionOfLine(line, format_);
   const auto arc = ParseArcLine(line, version);
   if (!arc) {  // AtRecordStart has said that it is one
     stream_.Consume(line_length);
