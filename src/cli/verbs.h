@@ -9,5 +9,6 @@ int RunConfig(int argc, char** argv);
 int RunDisk(int argc, char** argv);
 int RunPlan(int argc, char** argv);
 int RunVersion(int argc, char** argv);
+int RunWarc(int argc, char** argv);
 
 }  // namespace portolan

@@ -1,0 +1,118 @@
+#include "warc/fields.h"
+
+#include <algorithm>
+
+namespace portolan {
+namespace {
+
+constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+// RFC 2616's separators and control characters may not stand in a name.
+bool IsName(std::string_view name) {
+  if (name.empty()) return false;
+  return std::ranges::all_of(name, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte > 0x20 && byte < 0x7f && std::string_view("()<>@,;:\\\"/[]?={}").find(c) == std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (Lower(a[i]) != Lower(b[i])) return false;
+  }
+  return true;
+}
+
+std::string_view TrimBlanks(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::string AsciiLower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), Lower);
+  return out;
+}
+
+void FieldList::Clear() {
+  text_.clear();
+  entries_.clear();
+}
+
+void FieldList::Add(std::string_view name, std::string_view value) {
+  Entry entry{};
+  entry.name = static_cast<uint32_t>(text_.size());
+  entry.name_length = static_cast<uint32_t>(name.size());
+  text_.append(name);
+  entry.value = static_cast<uint32_t>(text_.size());
+  entry.value_length = static_cast<uint32_t>(value.size());
+  text_.append(value);
+  entries_.push_back(entry);
+}
+
+size_t FieldList::Parse(std::string_view text, FieldFaults* faults) {
+  FieldFaults ignored;
+  FieldFaults& counts = faults != nullptr ? *faults : ignored;
+  size_t at = 0;
+  bool continues = false;  // the line before was a field, so a continuation belongs to it
+  while (at < text.size()) {
+    const size_t end = text.find('\n', at);
+    const size_t next = end == std::string_view::npos ? text.size() : end + 1;
+    std::string_view line = text.substr(at, (end == std::string_view::npos ? text.size() : end) - at);
+    at = next;
+    if (line.ends_with('\r')) {
+      line.remove_suffix(1);
+    } else {
+      ++counts.bare_line_feed;
+    }
+    if (line.empty()) break;
+    if (line.front() == ' ' || line.front() == '\t') {
+      if (!continues) {
+        ++counts.lost_continuation;
+        continue;
+      }
+      // The last value ends text_, so it grows in place.
+      const std::string_view more = TrimBlanks(line);
+      Entry& last = entries_.back();
+      if (more.empty()) continue;
+      if (last.value_length > 0) text_ += ' ';
+      text_.append(more);
+      last.value_length = static_cast<uint32_t>(text_.size()) - last.value;
+      continue;
+    }
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) {
+      ++counts.no_colon;
+      continues = false;
+      continue;
+    }
+    const std::string_view name = TrimBlanks(line.substr(0, colon));
+    if (!IsName(line.substr(0, colon))) ++counts.bad_name;
+    Add(name, TrimBlanks(line.substr(colon + 1)));
+    continues = true;
+  }
+  return at;
+}
+
+FieldList::Field FieldList::operator[](size_t index) const {
+  const Entry& entry = entries_[index];
+  return {At(entry.name, entry.name_length), At(entry.value, entry.value_length)};
+}
+
+std::optional<std::string_view> FieldList::Find(std::string_view name) const {
+  for (const Entry& entry : entries_) {
+    if (EqualsIgnoreCase(At(entry.name, entry.name_length), name)) return At(entry.value, entry.value_length);
+  }
+  return std::nullopt;
+}
+
+size_t FieldList::Count(std::string_view name) const {
+  return static_cast<size_t>(std::ranges::count_if(
+      entries_, [&](const Entry& entry) { return EqualsIgnoreCase(At(entry.name, entry.name_length), name); }));
+}
+
+}  // namespace portolan

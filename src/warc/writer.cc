@@ -1,0 +1,202 @@
+#include "warc/writer.h"
+
+#include <fmt/core.h>
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+
+namespace portolan {
+namespace {
+
+constexpr std::string_view kHex = "0123456789ABCDEF";
+
+bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+void AppendText(std::string& out, std::string_view value) {
+  const size_t start = out.size();
+  out.append(value);
+  std::replace_if(out.begin() + static_cast<ptrdiff_t>(start), out.end(), IsControl, ' ');
+}
+
+void AppendUri(std::string& out, std::string_view uri) {
+  for (const char c : uri) {
+    if (IsControl(c) || c == ' ') {
+      out += '%';
+      out += kHex[static_cast<unsigned char>(c) >> 4];
+      out += kHex[static_cast<unsigned char>(c) & 15];
+    } else {
+      out += c;
+    }
+  }
+}
+
+void AppendField(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name);
+  out.append(": ");
+  AppendText(out, value);
+  out.append("\r\n");
+}
+
+void AppendUriField(std::string& out, std::string_view name, std::string_view uri) {
+  out.append(name);
+  out.append(": ");
+  AppendUri(out, uri);
+  out.append("\r\n");
+}
+
+void AppendSha1Field(std::string& out, std::string_view name, const Sha1& sha1) {
+  AppendField(out, name, LabelledSha1(std::string_view(sha1.data(), sha1.size())));
+}
+
+std::string_view DefaultContentType(WarcType type) {
+  switch (type) {
+    case WarcType::kResponse:
+    case WarcType::kRevisit:
+      return "application/http; msgtype=response";
+    case WarcType::kRequest:
+      return "application/http; msgtype=request";
+    case WarcType::kWarcinfo:
+    case WarcType::kMetadata:
+      return "application/warc-fields";
+    default:
+      return "application/octet-stream";
+  }
+}
+
+// A warcinfo or metadata block is no payload of anything; a request has one only when it sends something.
+bool HasPayloadDigest(const WarcRecordSpec& spec) {
+  switch (spec.type) {
+    case WarcType::kResponse:
+    case WarcType::kResource:
+    case WarcType::kConversion:
+      return true;
+    case WarcType::kRequest:
+      return !spec.payload.empty();
+    default:
+      return false;
+  }
+}
+
+void AppendHeader(std::string& out, const WarcRecordSpec& spec, const WrittenRecord& facts, bool payload_digest) {
+  out.append("WARC/1.1\r\n");
+  AppendField(out, warc_field::kType, WarcTypeName(spec.type));
+  AppendField(out, warc_field::kRecordId, FormatWarcId(spec.id));
+  if (spec.warcinfo_id) AppendField(out, warc_field::kWarcinfoId, FormatWarcId(*spec.warcinfo_id));
+  AppendField(out, warc_field::kDate, FormatWarcDate(spec.date));
+  if (!spec.target_uri.empty()) AppendUriField(out, warc_field::kTargetUri, spec.target_uri);
+  if (!spec.filename.empty()) AppendField(out, warc_field::kFilename, spec.filename);
+  for (const WarcId& id : spec.concurrent_to) AppendField(out, warc_field::kConcurrentTo, FormatWarcId(id));
+  if (spec.type == WarcType::kRevisit) {
+    AppendField(out, warc_field::kProfile, kIdenticalPayloadProfile);
+    if (spec.refers_to) AppendField(out, warc_field::kRefersTo, FormatWarcId(*spec.refers_to));
+    if (!spec.refers_to_target_uri.empty()) {
+      AppendUriField(out, warc_field::kRefersToTargetUri, spec.refers_to_target_uri);
+    }
+    if (spec.refers_to_date) AppendField(out, warc_field::kRefersToDate, FormatWarcDate(*spec.refers_to_date));
+  }
+  if (!spec.ip_address.empty()) AppendField(out, warc_field::kIpAddress, spec.ip_address);
+  for (const std::string_view protocol : spec.protocols) AppendField(out, warc_field::kProtocol, protocol);
+  if (!spec.cipher_suite.empty()) AppendField(out, warc_field::kCipherSuite, spec.cipher_suite);
+  if (!spec.truncated.empty()) AppendField(out, warc_field::kTruncated, spec.truncated);
+  if (!spec.identified_payload_type.empty()) {
+    AppendField(out, warc_field::kIdentifiedPayloadType, spec.identified_payload_type);
+  }
+  if (payload_digest) AppendSha1Field(out, warc_field::kPayloadDigest, facts.payload_sha1);
+  AppendSha1Field(out, warc_field::kBlockDigest, facts.block_sha1);
+  AppendField(out, warc_field::kContentType,
+              spec.content_type.empty() ? DefaultContentType(spec.type) : spec.content_type);
+  fmt::format_to(std::back_inserter(out), "{}: {}\r\n\r\n", warc_field::kContentLength,
+                 spec.http_head.size() + spec.payload.size());
+}
+
+std::string FileNamePart(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    const bool good =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-';
+    if (!good) c = '_';
+  }
+  return out;
+}
+
+}  // namespace
+
+void WarcWriter::FreeCompressor::operator()(libdeflate_compressor* compressor) const {
+  libdeflate_free_compressor(compressor);
+}
+
+std::string FormatWarcId(const WarcId& id) {
+  const uint64_t high = (id.high & ~uint64_t{0xf000}) | 0x4000;
+  const uint64_t low = (id.low & ~(uint64_t{3} << 62)) | uint64_t{2} << 62;
+  return fmt::format("<urn:uuid:{:08x}-{:04x}-{:04x}-{:04x}-{:012x}>", high >> 32, high >> 16 & 0xffff, high & 0xffff,
+                     low >> 48, low & 0xffff'ffff'ffff);
+}
+
+Result<WarcWriter> WarcWriter::Create(const WarcWriterOptions& options) {
+  std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor;
+  if (options.gzip) {
+    if (options.level < 1 || options.level > 12) {
+      return Fail(ErrorCode::kInvalidArgument, fmt::format("gzip level {}: use 1 to 12", options.level));
+    }
+    compressor.reset(libdeflate_alloc_compressor(options.level));
+    if (compressor == nullptr) return Fail(ErrorCode::kNoSpace, "no memory for the compressor");
+  }
+  return WarcWriter(std::move(compressor));
+}
+
+Sha1 WarcWriter::Hash(std::string_view first, std::string_view second) {
+  sha1_.Start();
+  sha1_.Update(first);
+  sha1_.Update(second);
+  Sha1 out;
+  const std::string raw = sha1_.Finish();
+  std::copy_n(raw.begin(), out.size(), out.begin());
+  return out;
+}
+
+WrittenRecord WarcWriter::Append(const WarcRecordSpec& spec, std::string& out) {
+  WrittenRecord facts;
+  const bool digest = HasPayloadDigest(spec);
+  if (spec.payload_sha1) {
+    facts.payload_sha1 = *spec.payload_sha1;
+  } else if (digest) {
+    facts.payload_sha1 = Hash({}, spec.payload);
+  }
+  // Without a head the block is the payload.
+  facts.block_sha1 = spec.http_head.empty() && digest ? facts.payload_sha1 : Hash(spec.http_head, spec.payload);
+
+  std::string& record = compressor_ ? scratch_ : out;
+  const size_t start = out.size();
+  if (compressor_) scratch_.clear();
+  AppendHeader(record, spec, facts, digest || (spec.type == WarcType::kRevisit && spec.payload_sha1));
+  record.append(spec.http_head);
+  record.append(spec.payload);
+  record.append("\r\n\r\n");
+  if (compressor_) {
+    const size_t bound = libdeflate_gzip_compress_bound(compressor_.get(), scratch_.size());
+    out.resize(start + bound);
+    const size_t length =
+        libdeflate_gzip_compress(compressor_.get(), scratch_.data(), scratch_.size(), out.data() + start, bound);
+    CHECK(length > 0, "libdeflate's own bound was too small");
+    out.resize(start + length);
+    if (scratch_.capacity() > kKeepScratch) std::string().swap(scratch_);
+  }
+  facts.length = out.size() - start;
+  return facts;
+}
+
+void AppendWarcField(std::string& block, std::string_view name, std::string_view value) {
+  AppendField(block, name, value);
+}
+
+std::string WarcFileName(std::string_view prefix, const WarcTime& time, uint32_t serial, std::string_view host,
+                         bool gzip) {
+  return fmt::format("{}-{}-{:05}-{}.warc{}", FileNamePart(prefix), Format17(time), serial, FileNamePart(host),
+                     gzip ? ".gz" : "");
+}
+
+}  // namespace portolan

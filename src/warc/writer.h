@@ -1,0 +1,113 @@
+// WarcWriter: builds WARC 1.1 records, one gzip member each, at the end of a string of the caller's.
+//
+// No file, clock or randomness inside: the caller gives times and record ids, appends the bytes where it likes, and
+// learns what the index needs to know. The same calls give the same bytes. docs/formats/warc.md describes the records
+// field by field.
+//
+// What comes from the web cannot break the format: blanks and control characters in URIs are percent-encoded, in other
+// values they become blanks.
+//
+// Memory: a scratch copy of the record (libdeflate compresses whole buffers), kept between calls up to kKeepScratch.
+// Thread: one owner.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "warc/digest.h"
+#include "warc/warc_format.h"
+#include "warc/warc_time.h"
+
+struct libdeflate_compressor;
+
+namespace portolan {
+
+// 128 random bits. Six of them give way to the marks of a version 4 UUID.
+struct WarcId {
+  uint64_t high = 0;
+  uint64_t low = 0;
+  bool operator==(const WarcId&) const = default;
+};
+
+// "<urn:uuid:01234567-89ab-4cde-8f01-23456789abcd>"
+std::string FormatWarcId(const WarcId& id);
+
+using Sha1 = std::array<char, 20>;
+
+struct WarcRecordSpec {
+  WarcType type = WarcType::kResponse;
+  WarcId id;
+  WarcTime date;
+  std::string_view target_uri;    // empty: none (warcinfo)
+  std::string_view content_type;  // empty: what the type usually has (HTTP message, warc-fields)
+
+  // The block is the two of them; the payload digest is of the second.
+  std::string_view http_head;
+  std::string_view payload;
+  // Known already: saves a pass over the payload. Needed in a revisit, whose payload is not here.
+  std::optional<Sha1> payload_sha1;
+
+  std::optional<WarcId> warcinfo_id;
+  std::span<const WarcId> concurrent_to;
+  std::string_view ip_address;
+  std::string_view truncated;                   // "length", "time", "disconnect" or "unspecified"
+  std::span<const std::string_view> protocols;  // "h2", "tls/1.3": one field each
+  std::string_view cipher_suite;                // "TLS_AES_128_GCM_SHA256"
+  std::string_view identified_payload_type;     // what the bytes are, whatever the server said
+  std::string_view filename;                    // warcinfo only
+
+  // Revisit only.
+  std::optional<WarcId> refers_to;
+  std::string_view refers_to_target_uri;
+  std::optional<WarcTime> refers_to_date;
+};
+
+struct WrittenRecord {
+  uint64_t length = 0;  // bytes appended
+  Sha1 block_sha1{};
+  Sha1 payload_sha1{};  // of `payload`, or what the spec gave
+};
+
+struct WarcWriterOptions {
+  bool gzip = true;
+  // libdeflate's 1 to 12. 1 is the fastest that compresses at all; see `portolan bench warc`.
+  int level = 1;
+};
+
+class WarcWriter {
+ public:
+  static Result<WarcWriter> Create(const WarcWriterOptions& options);
+
+  // Appends the record to `out`.
+  WrittenRecord Append(const WarcRecordSpec& spec, std::string& out);
+
+ private:
+  static constexpr size_t kKeepScratch = size_t{4} << 20;
+  struct FreeCompressor {
+    void operator()(libdeflate_compressor* compressor) const;
+  };
+
+  explicit WarcWriter(std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor)
+      : compressor_(std::move(compressor)) {}
+  Sha1 Hash(std::string_view first, std::string_view second);
+
+  std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor_;  // null: plain
+  Digester sha1_;
+  std::string scratch_;
+};
+
+// One "name: value" line of a warcinfo or metadata block.
+void AppendWarcField(std::string& block, std::string_view name, std::string_view value);
+
+// "PREFIX-20260131123001250-00007-host.warc.gz": bytes that do not belong in a file name become '_'.
+std::string WarcFileName(std::string_view prefix, const WarcTime& time, uint32_t serial, std::string_view host,
+                         bool gzip = true);
+
+}  // namespace portolan
