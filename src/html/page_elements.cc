@@ -15,7 +15,7 @@ void PageSink::FindAttributes(const TagToken& tag) {
   found_ = 0;
   for (const RawAttribute& attribute : tag.attributes) {
     const std::string_view name = attribute.name;
-    const uint64_t word = PackName(name);
+    const uint64_t word = attribute.word;
     Attribute id = kAttributeCount;
     switch (name.size()) {
       case 3:

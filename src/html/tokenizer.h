@@ -41,6 +41,7 @@ enum class TextState : uint8_t { kData, kRcdata, kRawtext, kScriptData, kPlainte
 struct RawAttribute {
   std::string_view name;   // as written: AppendName lower-cases it
   std::string_view value;  // as written: AppendAttributeValue decodes it
+  uint64_t word = 0;       // PackName of the name, or of its first eight bytes
 };
 
 struct TagToken {
@@ -54,6 +55,7 @@ struct TagToken {
 
 struct TokenizerLimits {
   // A tag, comment or doctype longer than this ends the reading there: cut() becomes true. It bounds what is carried.
+  // At least 64.
   size_t max_construct_bytes = size_t{16} << 20;
   // Attributes of one tag after these are not in its token.
   size_t max_attributes = 1024;
@@ -67,7 +69,9 @@ void DropDuplicateAttributes(std::vector<RawAttribute>& attributes);
 template <typename Sink>
 class Tokenizer {
  public:
-  explicit Tokenizer(Sink& sink, TokenizerLimits limits = {}) : sink_(sink), limits_(limits) {}
+  explicit Tokenizer(Sink& sink, TokenizerLimits limits = {}) : sink_(sink), limits_(limits) {
+    limits_.max_construct_bytes = std::max<size_t>(limits_.max_construct_bytes, 64);
+  }
 
   // As if `state` had been entered after a start tag `last_start_tag` (lower case). Before the first Feed.
   void StartIn(TextState state, std::string_view last_start_tag) {
@@ -135,7 +139,10 @@ class Tokenizer {
   const char* Declaration(const char* p, const char* end, bool eof);
   const char* Comment(const char* p, const char* end, bool eof);
   const char* BogusComment(const char* p, const char* from, const char* end, bool eof);
-  const char* ReadTag(const char* p, const char* end, bool eof, bool end_tag);
+  template <bool kEndTag>
+  const char* ReadTag(const char* p, const char* end, bool eof);
+  template <bool kEndTag>
+  const char* EmitTag(const char* p, const char* name_end, const char* end, bool eof, Tag tag);
   template <bool kKeep>
   const char* Attributes(const char* p, const char* end, bool& self_closing);
 
@@ -163,7 +170,7 @@ class Tokenizer {
   size_t PositionOf(const char* p) const { return position_ + static_cast<size_t>(p - run_begin_); }
 
   Sink& sink_;
-  const TokenizerLimits limits_;
+  TokenizerLimits limits_;
   TextState state_ = TextState::kData;
   Script script_ = Script::kPlain;
   uint8_t dashes_ = 0;  // '-' just before, at most 2, in an escaped script

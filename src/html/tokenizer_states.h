@@ -55,7 +55,14 @@ const char* Tokenizer<Sink>::Data(const char* p, const char* end, bool eof) {
       }
       if (p == end) return p;
     }
-    const char* next = Markup(p, end, eof);
+    const char* next = nullptr;
+    if (end - p > 2 && IsAsciiAlpha(p[1])) {
+      next = ReadTag<false>(p, end, eof);
+    } else if (end - p > 2 && p[1] == '/' && IsAsciiAlpha(p[2])) {
+      next = ReadTag<true>(p, end, eof);
+    } else {
+      next = Markup(p, end, eof);
+    }
     if (next == nullptr) return Stall(p);
     p = next;
     if (state_ != TextState::kData || cut_) return p;
@@ -134,7 +141,7 @@ const char* Tokenizer<Sink>::Rcdata(const char* p, const char* end, bool eof) {
     const int fits = p + 1 < end && p[1] == '/' ? FitsEndTag(p, end, eof) : 0;
     if (fits < 0) return Stall(p);
     if (fits > 0) {
-      const char* next = ReadTag(p, end, eof, true);
+      const char* next = ReadTag<true>(p, end, eof);
       if (next == nullptr) return Stall(p);
       state_ = TextState::kData;
       return next;
@@ -159,7 +166,7 @@ const char* Tokenizer<Sink>::Rawtext(const char* p, const char* end, bool eof) {
     }
     if (wanted && at > p) RawRun(p, at, true, true);
     if (fits < 0) return Stall(at);
-    const char* next = ReadTag(at, end, eof, true);
+    const char* next = ReadTag<true>(at, end, eof);
     if (next == nullptr) return Stall(at);
     state_ = TextState::kData;
     return next;
@@ -206,7 +213,7 @@ const char* Tokenizer<Sink>::ScriptData(const char* p, const char* end, bool eof
       if (fits < 0) return stop_before(at);
       if (fits > 0) {
         if (wanted && at > p) RawRun(p, at, true, true);
-        const char* next = ReadTag(at, end, eof, true);
+        const char* next = ReadTag<true>(at, end, eof);
         if (next == nullptr) return Stall(at);
         state_ = TextState::kData;
         script_ = Script::kPlain;

@@ -11,10 +11,10 @@ template <typename Sink>
 const char* Tokenizer<Sink>::Markup(const char* p, const char* end, bool eof) {
   if (end - p >= 2) [[likely]] {
     const char c = p[1];
-    if (IsAsciiAlpha(c)) return ReadTag(p, end, eof, false);
+    if (IsAsciiAlpha(c)) return ReadTag<false>(p, end, eof);
     if (c == '/') {
       if (end - p >= 3) [[likely]] {
-        if (IsAsciiAlpha(p[2])) return ReadTag(p, end, eof, true);
+        if (IsAsciiAlpha(p[2])) return ReadTag<true>(p, end, eof);
         if (p[2] == '>') return p + 3;
         return BogusComment(p, p + 2, end, eof);
       }
@@ -121,47 +121,53 @@ const char* Tokenizer<Sink>::BogusComment(const char* p, const char* from, const
 
 // From '<' to '>'. A tag that the input cuts off is no token.
 template <typename Sink>
-const char* Tokenizer<Sink>::ReadTag(const char* p, const char* end, bool eof, bool end_tag) {
-  const char* name = p + (end_tag ? 2 : 1);
-  const char* at = nullptr;
-  TagToken token;
+template <bool kEndTag>
+inline const char* Tokenizer<Sink>::ReadTag(const char* p, const char* end, bool eof) {
+  const char* name = p + (kEndTag ? 2 : 1);
   // Most names are short and plain: up to the first byte below '0' or '>', in one look.
-  const char* plain = FindLowOr<'/', '>'>(name, end);
-  if (plain == end || (*plain < '-' && !IsHtmlSpace(*plain)) || *plain == '-' || *plain == '.') {
-    at = FindTagNameEnd(name, end);
-    if (at < end) token.tag = FindTag(std::string_view(name, at));
+  const char* at = FindLowOr<'/', '>'>(name, end);
+  const auto length = static_cast<size_t>(at - name);
+  Tag tag = Tag::kUnknown;
+  if (at != end && (*at == '>' || *at == ' ') && length <= 8 && end - name >= 8) [[likely]] {
+    const uint64_t mask = ~uint64_t{0} >> (64 - 8 * length);
+    tag = FindTag((LoadLe<uint64_t>(name) | 0x2020202020202020) & mask);
+    if (*at == '>' && !sink_.WantsTag(tag, kEndTag)) return at + 1;
   } else {
-    at = plain;
-    const auto length = static_cast<size_t>(at - name);
-    if (length <= 8 && end - name >= 8) [[likely]] {
-      const uint64_t mask = ~uint64_t{0} >> (64 - 8 * length);
-      token.tag = FindTag((LoadLe<uint64_t>(name) | 0x2020202020202020) & mask);
-    } else {
-      token.tag = FindTag(std::string_view(name, length));
-    }
+    at = FindTagNameEnd(at, end);
+    if (at < end) tag = FindTag(std::string_view(name, at));
   }
+  return EmitTag<kEndTag>(p, at, end, eof, tag);
+}
+
+template <typename Sink>
+template <bool kEndTag>
+const char* Tokenizer<Sink>::EmitTag(const char* p, const char* name_end, const char* end, bool eof, Tag tag) {
+  const char* at = name_end;
   if (at < end) {
-    token.name = {name, at};
-    const bool wanted = sink_.WantsTag(token.tag, end_tag);
+    const bool wanted = sink_.WantsTag(tag, kEndTag);
+    bool self_closing = false;
     attributes_.clear();
     if (*at == '>') {
       ++at;
     } else {
-      at = wanted ? Attributes<true>(at, end, token.self_closing) : Attributes<false>(at, end, token.self_closing);
+      at = wanted ? Attributes<true>(at, end, self_closing) : Attributes<false>(at, end, self_closing);
     }
     if (at != nullptr) {
       if (static_cast<size_t>(at - p) > limits_.max_construct_bytes) return TooLong(end);
       if (!wanted) return at;
-      token.position = PositionOf(p);
-      token.attributes = attributes_;
-      if (end_tag) {
+      const TagToken token{.tag = tag,
+                           .self_closing = self_closing,
+                           .name = {p + (kEndTag ? 2 : 1), name_end},
+                           .position = PositionOf(p),
+                           .attributes = attributes_};
+      if constexpr (kEndTag) {
         sink_.EndTag(token);
-        return at;
-      }
-      state_ = sink_.StartTag(token);
-      if (state_ != TextState::kData) [[unlikely]] {
-        last_start_tag_.clear();
-        AppendName(last_start_tag_, token.name);
+      } else {
+        state_ = sink_.StartTag(token);
+        if (state_ != TextState::kData) [[unlikely]] {
+          last_start_tag_.clear();
+          AppendName(last_start_tag_, token.name);
+        }
       }
       return at;
     }
@@ -177,9 +183,17 @@ template <bool kKeep>
 const char* Tokenizer<Sink>::Attributes(const char* p, const char* end, bool& self_closing) {
   const auto keep = [&](const char* name, const char* name_end, std::string_view value) {
     if constexpr (kKeep) {
-      if (attributes_.size() < limits_.max_attributes) [[likely]] {
-        attributes_.push_back({std::string_view(name, name_end), value});
+      if (attributes_.size() >= limits_.max_attributes) [[unlikely]]
+        return;
+      const std::string_view view(name, name_end);
+      uint64_t word = 0;
+      if (end - name >= 8) [[likely]] {
+        word = LoadLe<uint64_t>(name) | 0x2020202020202020;
+        if (view.size() < 8) word &= ~uint64_t{0} >> (64 - 8 * view.size());
+      } else {
+        word = PackName(view);
       }
+      attributes_.push_back({view, value, word});
     }
   };
   for (;;) {
@@ -209,7 +223,7 @@ const char* Tokenizer<Sink>::Attributes(const char* p, const char* end, bool& se
     if (p == end) return nullptr;
     if (*p == '"' || *p == '\'') {
       const char* value = p + 1;
-      const char* close = *p == '"' ? FindAny<'"'>(value, end) : FindAny<'\''>(value, end);
+      const char* close = FindByte(value, end, *p);
       if (close == end) return nullptr;
       keep(name, name_end, {value, close});
       p = close + 1;
