@@ -1,0 +1,67 @@
+// The crawl's canonical form of a URL: one spelling for what is, as far as can be told without fetching, one page.
+//
+// Parsing already gives one spelling of much (scheme and host in lower case, IDNA, default port dropped, dot segments
+// resolved whether written "." or "%2e", an empty path as "/"). On top of it stand the rules below, each a bit that can
+// be switched. docs/canonical.md has them with examples, lists of names, and the reasons.
+//
+// Invariants: canonicalising twice is canonicalising once, and the result parses to itself, for each set of rules.
+// Memory bound: escapes may grow threefold ("%" becomes "%25"); the scratch is eight bytes a query parameter.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "url/url.h"
+
+namespace portolan {
+
+enum class CanonicalRule : uint32_t {
+  kDropFragment = 1 << 0,      // …#section → …
+  kNormalizeEscapes = 1 << 1,  // %7euser → ~user, %c3 → %C3, 100% → 100%25
+  kDropEmptyQuery = 1 << 2,    // /a? → /a
+  kDropUserInfo = 1 << 3,      // http://me:secret@a/ → http://a/
+  kDropSessionIds = 1 << 4,    // ?PHPSESSID=…, /a;jsessionid=…
+  kDropTracking = 1 << 5,      // ?utm_source=…, ?fbclid=…
+  kSortQuery = 1 << 6,         // ?b=2&a=1 → ?a=1&b=2
+  kDropIndexFile = 1 << 7,     // /a/index.html → /a/
+  kDropHostDot = 1 << 8,       // example.com. → example.com
+};
+
+class CanonicalRules {
+ public:
+  constexpr CanonicalRules() = default;
+  constexpr CanonicalRules(CanonicalRule rule) : bits_(static_cast<uint32_t>(rule)) {}  // NOLINT: meant to convert
+
+  static constexpr CanonicalRules None() { return {}; }
+  // What every crawl does: rules that change no page's meaning.
+  static constexpr CanonicalRules Default();
+  static constexpr CanonicalRules All();
+
+  constexpr bool Has(CanonicalRule rule) const { return (bits_ & static_cast<uint32_t>(rule)) != 0; }
+  constexpr bool HasAny(CanonicalRules rules) const { return (bits_ & rules.bits_) != 0; }
+  constexpr CanonicalRules operator|(CanonicalRules other) const { return CanonicalRules(bits_ | other.bits_); }
+  constexpr CanonicalRules Without(CanonicalRules other) const { return CanonicalRules(bits_ & ~other.bits_); }
+  constexpr bool operator==(const CanonicalRules&) const = default;
+  constexpr uint32_t bits() const { return bits_; }
+  static constexpr CanonicalRules FromBits(uint32_t bits) { return CanonicalRules(bits & 0x1ff); }
+
+ private:
+  explicit constexpr CanonicalRules(uint32_t bits) : bits_(bits) {}
+  uint32_t bits_ = 0;
+};
+
+constexpr CanonicalRules operator|(CanonicalRule a, CanonicalRule b) { return CanonicalRules(a) | CanonicalRules(b); }
+
+constexpr CanonicalRules CanonicalRules::Default() {
+  return CanonicalRule::kDropFragment | CanonicalRule::kNormalizeEscapes;
+}
+constexpr CanonicalRules CanonicalRules::All() { return CanonicalRules(0x1ff); }
+
+// "drop-fragment"; the name under which configuration and documents know a rule.
+std::string_view CanonicalRuleName(CanonicalRule rule);
+
+// Brings `url` into canonical form, in place. URLs that are not http(s) are left alone and give false.
+bool Canonicalize(Url& url, CanonicalRules rules);
+
+}  // namespace portolan

@@ -1,0 +1,57 @@
+// The hot path: a link as it stands in a page becomes a canonical URL and its hash, or a named reason why not.
+//
+//   Link link;                                    // kept and used again for every link of every page
+//   switch (ResolveLink(href, base, options, link)) {
+//     case LinkOutcome::kCrawlable:  use(link.url.href(), link.hash, link.host_hash); …
+//
+// `href` is the attribute's value after the page's charset and character references are decoded: UTF-8, blanks around
+// it and line ends within it still there. `base` is the page's URL, or what its <base href> resolved to.
+//
+// ResolveLink gives exactly what Url::Assign and Canonicalize give, one after the other; common spellings (plain ASCII:
+// absolute, //host, /path, path, ?query, #fragment) take a shorter way through them that allocates nothing once the
+// link's buffer has grown to the longest URL it met.
+//
+// Thread: any, with a Link of its own.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "url/canonical.h"
+#include "url/url.h"
+
+namespace portolan {
+
+struct LinkOptions {
+  CanonicalRules rules = CanonicalRules::Default();
+  uint32_t max_length = 8000;  // bytes of the canonical form; servers refuse request lines above 8 KiB or so
+};
+
+enum class LinkOutcome : uint8_t {
+  kCrawlable,
+  kOtherScheme,   // mailto:, javascript:, data:, ftp: …: not HTTP, whatever follows
+  kInvalid,       // the URL parser fails: link.status says why
+  kTooLong,       // the canonical form is over LinkOptions::max_length
+  kHostNotInDns,  // a label over 63 bytes or empty, or a name over 253: no resolver would be asked
+};
+std::string_view LinkOutcomeName(LinkOutcome outcome);
+
+struct Link {
+  Url url;                 // the canonical form; only after kCrawlable
+  uint64_t hash = 0;       // Hash64 of url.href()
+  uint64_t host_hash = 0;  // Hash64 of url.hostname()
+  UrlStatus status = UrlStatus::kOk;
+};
+
+// REQUIRES: base is not link.url, and href is not a view of link.url.
+LinkOutcome ResolveLink(std::string_view href, const Url& base, const LinkOptions& options, Link& link);
+
+// A URL that needs no base: a seed, a sitemap's entry, a redirect's absolute target.
+LinkOutcome ResolveAbsolute(std::string_view text, const LinkOptions& options, Link& link);
+
+// Whether the DNS could hold this host: labels of 1 to 63 bytes, 253 in all, one dot at the end allowed. IP addresses
+// are not names: ask only where Url::host_kind() is kDomain.
+bool FitsDns(std::string_view host);
+
+}  // namespace portolan
