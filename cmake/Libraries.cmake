@@ -24,6 +24,7 @@ portolan_pkg(DEFLATE libdeflate)
 portolan_pkg(BROTLI libbrotlidec libbrotlienc)
 portolan_pkg(EXPAT expat)
 portolan_pkg(CRYPTO libcrypto)
+portolan_pkg(CURL libcurl)
 
 if(PORTOLAN_TESTS)
   find_package(GTest REQUIRED)

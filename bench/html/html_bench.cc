@@ -17,7 +17,6 @@
 #include "bench/html/gumbo_links.h"
 #include "html/page_links.h"
 #include "html/page_reader.h"
-#include "html/token_recorder.h"
 #include "html/tokenizer.h"
 #include "io/clock.h"
 

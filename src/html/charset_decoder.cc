@@ -11,6 +11,29 @@ namespace {
 
 bool In(uint8_t byte, uint8_t first, uint8_t last) { return byte >= first && byte <= last; }
 
+// The bytes at the start of `bytes` that could begin a character, or the one that could not, and whether more might
+// complete them. REQUIRES: no whole character stands there.
+struct Broken {
+  size_t length = 0;
+  bool may_go_on = false;
+};
+
+Broken BeginningOf(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  const auto lead = static_cast<uint8_t>(bytes[0]);
+  if (lead < 0xc2 || lead > 0xf4) return {1, false};
+  const size_t needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  size_t length = 1;
+  while (length < needed && length < bytes.size()) {
+    const auto byte = static_cast<uint8_t>(bytes[length]);
+    if (!In(byte, length == 1 ? low : 0x80, length == 1 ? high : 0xbf)) break;
+    ++length;
+  }
+  return {length, length == bytes.size() && length < needed};
+}
+
 }  // namespace
 
 void CharsetDecoder::Emit(uint32_t code) { AppendUtf8(out_, code); }
@@ -90,12 +113,6 @@ void CharsetDecoder::End() {
 
 // The standard's decoder gives one U+FFFD for each longest beginning of a character that goes wrong.
 std::string_view CharsetDecoder::Utf8(std::string_view piece, bool last) {
-  if (tail_.empty()) {
-    const size_t valid = ValidUtf8Prefix(piece);
-    if (valid == piece.size()) return piece;
-    out_.assign(piece.substr(0, valid));
-    piece.remove_prefix(valid);
-  }
   std::string joined;
   if (!tail_.empty()) {
     joined = tail_;
@@ -103,29 +120,23 @@ std::string_view CharsetDecoder::Utf8(std::string_view piece, bool last) {
     piece = joined;
     tail_.clear();
   }
+  bool in_place = joined.empty();  // nothing had to be put together or replaced yet
   while (!piece.empty()) {
     const size_t valid = ValidUtf8Prefix(piece);
-    out_.append(piece.substr(0, valid));
+    const std::string_view good = piece.substr(0, valid);
     piece.remove_prefix(valid);
-    if (piece.empty()) break;
-    // How many bytes could begin a character: the lead and continuations in its range.
-    const auto lead = static_cast<uint8_t>(piece[0]);
-    size_t needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    size_t length = 1;
-    if (lead < 0xc2 || lead > 0xf4) needed = 1;
-    const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    while (length < needed && length < piece.size()) {
-      const auto byte = static_cast<uint8_t>(piece[length]);
-      if (!In(byte, length == 1 ? low : 0x80, length == 1 ? high : 0xbf)) break;
-      ++length;
-    }
-    if (length == piece.size() && length < needed && !last) {
+    const Broken broken = BeginningOf(piece);
+    const bool cut = !last && broken.may_go_on;
+    if (cut) {
       tail_.assign(piece);
-      break;
+      piece = {};
     }
+    if (in_place && piece.empty()) return good;
+    in_place = false;
+    out_.append(good);
+    if (piece.empty()) break;
     Error();
-    piece.remove_prefix(length);
+    piece.remove_prefix(broken.length);
   }
   return out_;
 }

@@ -9,7 +9,6 @@
 
 #include "html/link_values.h"
 #include "html/scan.h"
-#include "html/token_recorder.h"
 #include "html/tokenizer.h"
 #include "html/utf8_check.h"
 

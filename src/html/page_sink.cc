@@ -1,7 +1,6 @@
 #include "html/page_sink.h"
 
 #include "html/link_values.h"
-#include "html/token_recorder.h"
 
 namespace portolan {
 namespace {

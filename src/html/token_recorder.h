@@ -52,25 +52,4 @@ class TokenRecorder {
   std::vector<RecordedToken> tokens_;
 };
 
-// How the standard's tree builder switches the tokenizer after a start tag in HTML content, scripting off.
-constexpr TextState TextStateAfter(Tag tag) {
-  switch (tag) {
-    case Tag::kTitle:
-    case Tag::kTextarea:
-      return TextState::kRcdata;
-    case Tag::kStyle:
-    case Tag::kXmp:
-    case Tag::kIframe:
-    case Tag::kNoembed:
-    case Tag::kNoframes:
-      return TextState::kRawtext;
-    case Tag::kScript:
-      return TextState::kScriptData;
-    case Tag::kPlaintext:
-      return TextState::kPlaintext;
-    default:
-      return TextState::kData;
-  }
-}
-
 }  // namespace portolan

@@ -38,6 +38,27 @@ namespace portolan {
 
 enum class TextState : uint8_t { kData, kRcdata, kRawtext, kScriptData, kPlaintext, kCdata };
 
+// How the standard's tree builder switches the tokenizer after a start tag in HTML content, scripting off.
+constexpr TextState TextStateAfter(Tag tag) {
+  switch (tag) {
+    case Tag::kTitle:
+    case Tag::kTextarea:
+      return TextState::kRcdata;
+    case Tag::kStyle:
+    case Tag::kXmp:
+    case Tag::kIframe:
+    case Tag::kNoembed:
+    case Tag::kNoframes:
+      return TextState::kRawtext;
+    case Tag::kScript:
+      return TextState::kScriptData;
+    case Tag::kPlaintext:
+      return TextState::kPlaintext;
+    default:
+      return TextState::kData;
+  }
+}
+
 struct RawAttribute {
   std::string_view name;   // as written: AppendName lower-cases it
   std::string_view value;  // as written: AppendAttributeValue decodes it

@@ -154,7 +154,7 @@ int64_t UrlEditor::NormalizeRange(uint32_t begin, uint32_t end) {
 // meant.
 void UrlEditor::DropPathSessions() {
   const std::string_view path = url_.path();
-  if (path.find_first_of(";(") == std::string_view::npos) return;
+  if (path.find(';') == std::string_view::npos && path.find('(') == std::string_view::npos) return;
   char* const begin = text_.data() + url_.path_begin_;
   char* to = begin;
   for (size_t at = 0; at < path.size();) {

@@ -2,6 +2,7 @@
 
 #include <libpsl.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -41,25 +42,37 @@ bool PublicSuffixes::IsPublicSuffix(std::string_view host, SuffixChoice choice) 
 }
 
 std::string_view PublicSuffixes::RegistrableDomain(std::string_view host, SuffixChoice choice) const {
+  const std::string_view suffix = PublicSuffix(host, choice);
+  if (host.ends_with('.')) host.remove_suffix(1);
+  if (suffix.empty() || suffix.size() == host.size()) return {};
+  const size_t dot = host.size() - suffix.size() - 1;
+  const size_t before = host.rfind('.', dot - 1);
+  const std::string_view domain = before == std::string_view::npos ? host : host.substr(before + 1);
+  return std::all_of(domain.begin(), domain.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; })
+             ? domain
+             : std::string_view();
+}
+
+std::string_view PublicSuffixes::PublicSuffix(std::string_view host, SuffixChoice choice) const {
   if (host.ends_with('.')) host.remove_suffix(1);
   if (host.empty() || host.size() > kLongestName || host.front() == '.') return {};
+  if (host.find("..") != std::string_view::npos) return {};
   // libpsl wants names that end in 0, and every suffix of this one does.
-  char name[kLongestName + 1];
+  char buffer[2 + kLongestName + 1] = {'0', '.'};
+  char* const name = buffer + 2;
   name[host.copy(name, kLongestName)] = 0;
   const int type = choice == SuffixChoice::kIcann ? PSL_TYPE_ICANN : PSL_TYPE_ANY;
-  // From the whole name towards its last label: the first suffix met is the longest, and one label more is the domain.
-  // An exception rule ("!city.kawasaki.jp") makes the name itself no suffix, as libpsl knows.
-  size_t domain = std::string_view::npos;
-  for (size_t at = 0; at < host.size();) {
-    if (psl_is_public_suffix2(psl_.get(), name + at, type) != 0) {
-      return domain == std::string_view::npos ? std::string_view() : host.substr(domain);
-    }
-    domain = at;
+  // From the whole name towards its last label: the first suffix met is the longest. An exception to a wildcard rule
+  // ("!city.kawasaki.jp") makes a name no suffix, as libpsl knows.
+  const auto is_suffix = [&](const char* text) { return psl_is_public_suffix2(psl_.get(), text, type) != 0; };
+  for (size_t at = 0;;) {
     const size_t dot = host.find('.', at);
-    if (dot == std::string_view::npos) break;
+    if (dot == std::string_view::npos) return host.substr(at);  // the rule for what has no rule is "*"
+    // libpsl also takes "sch.uk" for a suffix because of "*.sch.uk". The list's algorithm does not: there it is a
+    // domain under "uk". No list has both a name and its wildcard, so a label put before the name tells them apart.
+    if (is_suffix(name + at) && !(at == 0 && is_suffix(buffer))) return host.substr(at);
     at = dot + 1;
   }
-  return {};
 }
 
 std::string_view PublicSuffixes::PayLevelDomain(const Url& url, SuffixChoice choice) const {

@@ -29,8 +29,11 @@ class PublicSuffixes {
   static Result<PublicSuffixes> FromText(std::string_view list);
 
   // The registrable domain within `host` (in lower case and ASCII, as Url::hostname() has it; a dot at its end is kept
-  // out). Empty where there is none: the host is itself a public suffix, or no name at all.
+  // out). Empty where there is none: the host is itself a public suffix, or no name (an empty label, bytes not ASCII).
   std::string_view RegistrableDomain(std::string_view host, SuffixChoice choice) const;
+
+  // The public suffix within `host`; empty where that is no name.
+  std::string_view PublicSuffix(std::string_view host, SuffixChoice choice) const;
 
   // Never empty for a host: the registrable domain, or else the host itself (IP addresses, suffixes, single labels).
   std::string_view PayLevelDomain(const Url& url, SuffixChoice choice = SuffixChoice::kIcannAndPrivate) const;

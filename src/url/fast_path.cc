@@ -1,8 +1,8 @@
 #include "url/fast_path.h"
 
-#include <array>
 #include <cstring>
 
+#include "url/byte_scan.h"
 #include "url/code_points.h"
 #include "url/parser.h"
 
@@ -14,121 +14,122 @@ namespace {
 
 constexpr size_t kLongest = size_t{1} << 16;  // bytes; longer input goes the long way
 
-// What a byte does to the part that is being copied.
-enum Step : uint8_t {
-  kCopy,
-  kSlash,
-  kQuestion,
-  kHash,
-  kColon,
-  kDecline,
-};
+// The text is followed by '#', so that each of these sets ends a scan at its end.
+constexpr char kSentinel = '#';
 
-constexpr std::array<Step, 256> MakeSteps(uint16_t encode_set) {
-  std::array<Step, 256> steps{};
-  for (unsigned c = 0; c < 256; ++c) steps[c] = (ClassOf(c) & encode_set) != 0 ? kDecline : kCopy;
-  return steps;
-}
+constexpr bool InSet(unsigned c, uint16_t encode_set) { return (ClassOf(c) & encode_set) != 0; }
 
-constexpr auto kPathSteps = [] {
-  auto steps = MakeSteps(kInPathSet);
-  steps['/'] = kSlash;
-  steps['?'] = kQuestion;
-  steps['#'] = kHash;
-  steps['\\'] = kDecline;
-  return steps;
-}();
-constexpr auto kFirstSegmentSteps = [] {
-  auto steps = kPathSteps;
-  steps[':'] = kColon;
-  return steps;
-}();
-constexpr auto kQuerySteps = [] {
-  auto steps = MakeSteps(kInSpecialQuerySet);
-  steps['#'] = kHash;
-  return steps;
-}();
-constexpr auto kFragmentSteps = MakeSteps(kInFragmentSet);
-
-// What a host's byte becomes; 0 for a byte that ends the host or is beyond this path.
-constexpr auto kHostBytes = [] {
-  std::array<char, 256> table{};
-  for (unsigned c = 0; c < 128; ++c) {
-    const auto byte = static_cast<uint8_t>(c);
-    if (IsAlpha(byte) || IsDigit(byte) || c == '-' || c == '.' || c == '_') table[c] = static_cast<char>(Lower(byte));
-  }
-  return table;
-}();
-
-Step StepOf(const std::array<Step, 256>& steps, const char* at) { return steps[static_cast<uint8_t>(*at)]; }
+// What ends a host of the plain kind.
+constexpr ByteSet kHostEnd = ByteSet::Of([](unsigned c) {
+  const auto byte = static_cast<uint8_t>(c);
+  return !IsAlpha(byte) && !IsDigit(byte) && c != '-' && c != '.' && c != '_';
+});
+constexpr ByteSet kUpper = ByteSet::Of([](unsigned c) { return (c >= 'A' && c <= 'Z') || c == '/' || c == '#'; });
+// What ends a path, or must be escaped in it; '?' and '#' are in the set of what is escaped.
+constexpr ByteSet kPathEnd = ByteSet::Of([](unsigned c) { return InSet(c, kInPathSet) || c == '\\'; });
+constexpr ByteSet kFirstSegmentEnd =
+    ByteSet::Of([](unsigned c) { return InSet(c, kInPathSet) || c == '\\' || c == '/' || c == ':'; });
+constexpr ByteSet kQueryEnd = ByteSet::Of([](unsigned c) { return InSet(c, kInSpecialQuerySet); });
+constexpr ByteSet kFragmentEnd = ByteSet::Of([](unsigned c) { return InSet(c, kInFragmentSet); });
 
 // A segment that begins like "." or "%2e" may have to be resolved.
-bool MayBeDots(const char* at, const char* end) {
-  return at < end && (*at == '.' || (*at == '%' && end - at >= 3 && at[1] == '2' && (at[2] | 0x20) == 'e'));
+bool MayBeDots(const char* at) { return *at == '.' || (*at == '%' && at[1] == '2' && (at[2] | 0x20) == 'e'); }
+
+// Where the path ends, or null where a segment may be dots. `after_slash`: a segment begins at `at`.
+const char* ScanPath(const char* at, bool after_slash) {
+#if defined(__SSSE3__)
+  unsigned carry = after_slash ? 1 : 0;
+  while (true) {
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    const auto equals = [&](char c) {
+      return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8(c))));
+    };
+    const unsigned ends = kPathEnd.Members(block);
+    const unsigned slashes = equals('/');
+    unsigned suspects = (slashes << 1 | carry) & (equals('.') | equals('%')) & 0xffffU;
+    carry = slashes >> 15;
+    if (ends != 0) suspects &= (ends & -ends) - 1;  // only those before the end
+    for (; suspects != 0; suspects &= suspects - 1) {
+      if (MayBeDots(at + std::countr_zero(suspects))) return nullptr;
+    }
+    if (ends != 0) return at + std::countr_zero(ends);
+    at += 16;
+  }
+#else
+  for (;; ++at) {
+    if (after_slash && MayBeDots(at)) return nullptr;
+    if (kPathEnd.Has(*at)) return at;
+    after_slash = *at == '/';
+  }
+#endif
 }
 
 }  // namespace
 
 bool UrlFastPath::Resolve(std::string_view input, const Url* base, bool with_fragment, Url& url) {
   const std::string_view text = TrimControls(input);
-  if (text.size() > kLongest) return false;
-  const char* from = text.data();
-  const char* const end = from + text.size();
+  const size_t size = text.size();
+  if (size > kLongest) return false;
 
-  bool absolute = false;
-  size_t scheme = 0;  // bytes of "http" or "https"
-  if (text.size() > 8 && std::memcmp(from, "http", 4) == 0) {
-    if (std::memcmp(from + 4, "s://", 4) == 0) {
+  uint32_t scheme = 0;  // bytes of "http" or "https"
+  if (size > 8 && std::memcmp(text.data(), "http", 4) == 0) {
+    if (std::memcmp(text.data() + 4, "s://", 4) == 0) {
       scheme = 5;
-    } else if (std::memcmp(from + 4, "://", 3) == 0) {
+    } else if (std::memcmp(text.data() + 4, "://", 3) == 0) {
       scheme = 4;
     }
-    absolute = scheme != 0;
   }
-  if (!absolute && (base == nullptr || !base->is_http() || base->size() > kLongest)) return false;
+  const char first = size > 0 ? text[0] : kSentinel;
+  uint32_t prefix = 0;  // bytes of the base that stay
+  if (scheme == 0) {
+    if (base == nullptr || !base->is_http() || base->size() > kLongest) return false;
+    if (first == '/') {
+      prefix = size > 1 && text[1] == '/' ? base->scheme_end_ + 1 : base->path_begin_;
+    } else if (first == '?') {
+      prefix = base->query_begin_;
+    } else if (first == '#') {
+      prefix = base->fragment_begin_;
+    } else {
+      prefix = base->query_begin_;
+      while (base->text_[prefix - 1] != '/') --prefix;  // there is one: the path begins with it
+    }
+  }
 
+  // Base and text are joined first and looked at afterwards, in our own buffer, where reading on is harmless.
   TextBuffer& out = url.text_;
   out.Clear();
-  // Nothing grows, but for a '/' where the path is empty.
-  char* const begin = out.Reserve(text.size() + (base != nullptr ? base->size() : 0) + 8);
-  char* to = begin;
-  const auto copy_base = [&](uint32_t until) {
-    std::memcpy(to, base->text_.data(), until);
-    to += until;
-  };
-  const auto offset = [&] { return static_cast<uint32_t>(to - begin); };
+  char* const begin = out.Reserve(prefix + size + 1 + kScanPadding + 16);
+  if (prefix > 0) std::memcpy(begin, base->text_.data(), prefix);
+  if (size > 0) std::memcpy(begin + prefix, text.data(), size);
+  char* end = begin + prefix + size;
+  std::memset(end, kSentinel, kScanPadding + 1);
+  const auto offset = [&](const char* at) { return static_cast<uint32_t>(at - begin); };
 
-  const auto* steps = &kPathSteps;
-  if (absolute || (text.size() >= 2 && from[0] == '/' && from[1] == '/')) {
-    if (absolute) {
-      std::memcpy(to, from, 8);
-      to += scheme + 3;
-      from += scheme + 3;
-      url.scheme_kind_ = scheme == 5 ? UrlScheme::kHttps : UrlScheme::kHttp;
-      url.scheme_end_ = static_cast<uint32_t>(scheme);
-    } else {
-      copy_base(base->scheme_end_ + 3);
-      from += 2;
-      url.scheme_kind_ = base->scheme_kind_;
-      url.scheme_end_ = base->scheme_end_;
-    }
-    url.username_begin_ = url.username_end_ = url.host_begin_ = offset();
-    char* const host = to;
-    char* last_label = to;
-    while (from < end) {
-      const char c = kHostBytes[static_cast<uint8_t>(*from)];
-      if (c == 0) break;
-      *to++ = c;
-      ++from;
-      if (c == '.') last_label = to;
-    }
+  const char* at = nullptr;  // how far it is read
+  if (scheme != 0 || (prefix != 0 && prefix == base->scheme_end_ + 1)) {
+    if (scheme == 0) scheme = base->scheme_end_;
+    url.scheme_kind_ = scheme == 5 ? UrlScheme::kHttps : UrlScheme::kHttp;
+    url.scheme_end_ = scheme;
+    char* const host = begin + scheme + 3;
+    char* const host_end = begin + offset(kHostEnd.Find(host));
+    if (host_end < end && *host_end != '/' && *host_end != '?' && *host_end != '#') return false;
+    const char* last_label = host_end;
+    while (last_label > host && last_label[-1] != '.') --last_label;
     // A last label that begins with a digit may make it an IPv4 address; an empty one hides the one before.
-    if (to == host || last_label == to || IsDigit(static_cast<uint8_t>(*last_label))) return false;
-    if (from < end && *from != '/' && *from != '?' && *from != '#') return false;
-    url.host_end_ = url.path_begin_ = offset();
+    if (last_label == host_end || IsDigit(static_cast<uint8_t>(*last_label))) return false;
+    if (kUpper.Find(host) < host_end) {
+      for (char* c = host; c < host_end; ++c) *c = static_cast<char>(Lower(static_cast<uint8_t>(*c)));
+    }
+    if (host_end == end || *host_end != '/') {
+      std::memmove(host_end + 1, host_end, static_cast<size_t>(end - host_end) + kScanPadding);
+      *host_end = '/';
+      ++end;
+    }
+    url.username_begin_ = url.username_end_ = url.host_begin_ = offset(host);
+    url.host_end_ = url.path_begin_ = offset(host_end);
     url.port_ = Url::kNoPort;
     url.host_kind_ = HostKind::kDomain;
-    if (from == end || *from != '/') *to++ = '/';
+    at = ScanPath(host_end, false);
   } else {
     url.scheme_kind_ = base->scheme_kind_;
     url.scheme_end_ = base->scheme_end_;
@@ -139,55 +140,29 @@ bool UrlFastPath::Resolve(std::string_view input, const Url* base, bool with_fra
     url.path_begin_ = base->path_begin_;
     url.port_ = base->port_;
     url.host_kind_ = base->host_kind_;
-    if (from == end || *from == '#') {
-      copy_base(base->fragment_begin_);
-    } else if (*from == '?') {
-      copy_base(base->query_begin_);
-    } else if (*from == '/') {
-      copy_base(base->path_begin_);
-    } else {
-      const size_t slash = base->text_.view().substr(0, base->query_begin_).rfind('/');
-      copy_base(static_cast<uint32_t>(slash) + 1);
-      if (MayBeDots(from, end)) return false;
-      steps = &kFirstSegmentSteps;
+    at = begin + prefix;
+    if (first == '/') {
+      at = ScanPath(at, false);
+    } else if (first != '?' && first != '#') {
+      if (*kFirstSegmentEnd.Find(at) == ':') return false;  // it may be a scheme
+      at = ScanPath(at, true);
     }
   }
+  if (at == nullptr) return false;
   url.opaque_path_ = false;
 
-  for (; from < end; ++from) {
-    const Step step = StepOf(*steps, from);
-    if (step == kCopy) {
-      *to++ = *from;
-    } else if (step == kSlash) {
-      *to++ = '/';
-      if (MayBeDots(from + 1, end)) return false;
-      steps = &kPathSteps;
-    } else {
-      if (step == kDecline || step == kColon) return false;
-      break;
-    }
+  url.query_begin_ = first == '#' ? base->query_begin_ : offset(at);
+  if (at < end && *at == '?') at = kQueryEnd.Find(at + 1);
+  if (at < end && *at != '#') return false;  // something to be escaped
+  url.fragment_begin_ = offset(at);
+  if (!with_fragment) {
+    end = begin + offset(at);
+  } else if (at < end) {
+    // Fragments may hold '#', so the sentinel does not end this scan: the byte after the text does.
+    *end = '\0';
+    if (kFragmentEnd.Find(at + 1) != end) return false;
   }
-  url.query_begin_ = offset();
-  if (from < end && *from == '?') {
-    *to++ = '?';
-    for (++from; from < end; ++from) {
-      const Step step = StepOf(kQuerySteps, from);
-      if (step == kDecline) return false;
-      if (step == kHash) break;
-      *to++ = *from;
-    }
-  } else if (text.empty() || text[0] == '#') {
-    url.query_begin_ = base->query_begin_;
-  }
-  url.fragment_begin_ = offset();
-  if (from < end && with_fragment) {
-    *to++ = '#';
-    for (++from; from < end; ++from) {
-      if (StepOf(kFragmentSteps, from) == kDecline) return false;
-      *to++ = *from;
-    }
-  }
-  out.SetSize(offset());
+  out.SetSize(offset(end));
   return true;
 }
 

@@ -65,12 +65,6 @@ int DotSegment(std::string_view segment) {
   return dots;
 }
 
-std::string_view TrimControls(std::string_view input) {
-  while (!input.empty() && static_cast<uint8_t>(input.front()) <= ' ') input.remove_prefix(1);
-  while (!input.empty() && static_cast<uint8_t>(input.back()) <= ' ') input.remove_suffix(1);
-  return input;
-}
-
 }  // namespace url_internal
 
 UrlStatus UrlParser::Run(std::string_view input, bool with_fragment) {
@@ -79,7 +73,7 @@ UrlStatus UrlParser::Run(std::string_view input, bool with_fragment) {
   input = TrimControls(input);
   if (input.size() > Url::kMaxInput || (base_ != nullptr && base_->size() > kMaxHref)) return UrlStatus::kTooLong;
   std::string without;
-  if (input.find_first_of("\t\n\r") != std::string_view::npos) {
+  if (std::any_of(input.begin(), input.end(), [](char c) { return Is(c, kTabOrNewline); })) {
     without.reserve(input.size());
     for (const char c : input) {
       if (!Is(c, kTabOrNewline)) without += c;

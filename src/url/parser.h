@@ -70,7 +70,11 @@ uint32_t DefaultPort(UrlScheme scheme);
 // 1 for "." and 2 for "..", with dots also as "%2e"; 0 for any other segment.
 int DotSegment(std::string_view segment);
 // The input without C0 controls and blanks at both ends.
-std::string_view TrimControls(std::string_view input);
+inline std::string_view TrimControls(std::string_view input) {
+  while (!input.empty() && static_cast<uint8_t>(input.front()) <= ' ') input.remove_prefix(1);
+  while (!input.empty() && static_cast<uint8_t>(input.back()) <= ' ') input.remove_suffix(1);
+  return input;
+}
 
 }  // namespace url_internal
 }  // namespace portolan

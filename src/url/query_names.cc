@@ -1,6 +1,9 @@
 #include "url/query_names.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 
 #include "url/code_points.h"
 
@@ -93,9 +96,36 @@ bool Matches(std::string_view name, std::string_view pattern) {
   return EqualsLower(name.substr(0, pattern.size()), pattern);
 }
 
-bool MatchesAny(std::string_view name, std::span<const std::string_view> patterns) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](std::string_view p) { return Matches(name, p); });
-}
+// A list of patterns, asked only for those that begin like the name.
+template <size_t kCount>
+class NameList {
+ public:
+  explicit constexpr NameList(const std::string_view (&patterns)[kCount]) {
+    static_assert(kCount <= 64);
+    for (size_t i = 0; i < kCount; ++i) {
+      patterns_[i] = patterns[i];
+      const auto first = static_cast<uint8_t>(patterns[i][0]);
+      by_first_[first] |= uint64_t{1} << i;
+      if (IsAlpha(first)) by_first_[first & ~0x20U] |= uint64_t{1} << i;
+    }
+  }
+  bool Has(std::string_view name) const {
+    if (name.empty()) return false;
+    for (uint64_t left = by_first_[static_cast<uint8_t>(name[0])]; left != 0; left &= left - 1) {
+      if (Matches(name, patterns_[static_cast<size_t>(std::countr_zero(left))])) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::array<std::string_view, kCount> patterns_{};
+  std::array<uint64_t, 256> by_first_{};  // a bit a pattern
+};
+
+constexpr NameList kSessionList(kSessionNames);
+constexpr NameList kSidList(kSidNames);
+constexpr NameList kTrackingList(kTrackingNames);
+constexpr NameList kIndexList(kIndexFiles);
 
 std::string_view NameOf(std::string_view parameter) { return parameter.substr(0, parameter.find('=')); }
 
@@ -119,13 +149,13 @@ std::span<const std::string_view> IndexFiles() { return kIndexFiles; }
 
 bool IsSessionParameter(std::string_view parameter) {
   const std::string_view name = NameOf(parameter);
-  if (MatchesAny(name, kSessionNames)) return true;
-  if (parameter.size() != name.size() + 1 + kSidDigits || !MatchesAny(name, kSidNames)) return false;
+  if (kSessionList.Has(name)) return true;
+  if (parameter.size() != name.size() + 1 + kSidDigits || !kSidList.Has(name)) return false;
   const std::string_view value = parameter.substr(name.size() + 1);
   return std::all_of(value.begin(), value.end(), [](char c) { return Is(c, kHexDigit); });
 }
 
-bool IsTrackingParameter(std::string_view parameter) { return MatchesAny(NameOf(parameter), kTrackingNames); }
+bool IsTrackingParameter(std::string_view parameter) { return kTrackingList.Has(NameOf(parameter)); }
 
 bool IsSessionPathParameter(std::string_view parameter) {
   const std::string_view name = NameOf(parameter);
@@ -146,6 +176,6 @@ bool IsSessionSegment(std::string_view segment) {
   return true;
 }
 
-bool IsIndexFile(std::string_view segment) { return MatchesAny(segment, kIndexFiles); }
+bool IsIndexFile(std::string_view segment) { return kIndexList.Has(segment); }
 
 }  // namespace portolan::url_internal

@@ -119,8 +119,15 @@ void AppendReversedHost(std::string_view host, std::string& out) {
 }
 
 void AppendSurtKey(const Url& url, std::string& out) {
-  if (!url.has_authority()) {
-    out.append(url.href());
+  // "filedesc://x.arc.gz" is what ARC files call themselves: x.arc.gz is no host.
+  if (!url.has_authority() || url.scheme() == "filedesc") {
+    for (const char c : url.href()) {
+      if (c == ' ') {
+        out += "%20";  // blanks may stand in opaque paths, but not in a key
+      } else {
+        out += c;
+      }
+    }
     return;
   }
   std::string_view host = url.hostname();
