@@ -1,0 +1,43 @@
+// Which encoding a document is in: byte order mark, then the server's word, then the page's own, then a guess.
+//
+// HTML standard, 13.2.3.2 "determining the character encoding", with uchardet as the guess that the standard leaves to
+// the implementation, and windows-1252 where even that has none. The page's own word is a meta element in its first
+// 1024 bytes, found by the standard's prescan, or else the encoding of an XML declaration.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "html/charset.h"
+
+namespace portolan {
+
+inline constexpr size_t kPrescanBytes = 1024;             // the standard's number
+inline constexpr size_t kDetectBytes = size_t{64} << 10;  // how far a later meta and a guess look
+
+enum class CharsetSource : uint8_t { kByteOrderMark, kHeader, kMeta, kDetected, kDefault };
+std::string_view CharsetSourceName(CharsetSource source);
+
+struct CharsetDecision {
+  Encoding encoding = Encoding::kWindows1252;
+  CharsetSource source = CharsetSource::kDefault;
+  uint8_t bom_bytes = 0;  // to be left out before decoding
+};
+
+// `start` is the document's beginning, better kDetectBytes of it than less; `header_label` the charset parameter of
+// Content-Type, empty for none.
+CharsetDecision SniffCharset(std::string_view start, std::string_view header_label);
+
+// "Prescan a byte stream to determine its encoding" over all of `bytes`.
+std::optional<Encoding> PrescanCharset(std::string_view bytes);
+
+// The first meta element that names an encoding, in HTML read as ASCII.
+std::optional<Encoding> LateMetaCharset(std::string_view bytes);
+
+// uchardet's opinion. Nothing for pure ASCII, for what it does not know, and for encodings no page should be guessed to
+// be in (UTF-16 without a mark, the replacement encodings).
+std::optional<Encoding> DetectCharset(std::string_view bytes);
+
+}  // namespace portolan

@@ -1,0 +1,33 @@
+// Appending text with its white space collapsed: runs of blanks become one, none at either end.
+//
+// A blank, a line end and every other control character count as white space; U+00A0 does not. Text comes in pieces of
+// any size and the result does not depend on where they were cut, except that a cut at the limit falls between
+// characters.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace portolan {
+
+class Collapser {
+ public:
+  enum class Gap : uint8_t { kNone, kBlank, kLine };
+
+  void Clear() { gap_ = Gap::kNone; }
+
+  // The next text is apart from what stands there by at least this much.
+  void Break(Gap gap) {
+    if (gap > gap_) gap_ = gap;
+  }
+
+  // Appends to `out`, of which the text before `start` belongs to somebody else, up to `limit` bytes after it. False
+  // once something was left out.
+  bool Append(std::string& out, size_t start, size_t limit, std::string_view piece);
+
+ private:
+  Gap gap_ = Gap::kNone;
+};
+
+}  // namespace portolan

@@ -1,0 +1,123 @@
+// Page: what an HTML document says that a crawler wants: links, title, robots, language, text.
+//
+// All strings live in one buffer and are Slices of it, so that a Page that is used again allocates nothing. Values are
+// UTF-8, character references decoded, blanks around them cut; URLs are as the author wrote them: page_links.h
+// resolves.
+//
+// Every limit has a name in PageOptions and a trace in Page: what was left out is counted, never silent.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "html/tag.h"
+#include "html/tokenizer.h"
+
+namespace portolan {
+
+struct PageOptions {
+  bool text = false;        // visible text, into Page::text
+  bool anchor_text = true;  // the text of each <a>, and the alternative text of images in it
+  bool citations = false;   // cite of blockquote, q, ins, del as links
+  // A meta element of this name counts as robots rules too, beside "robots" and every name that ends in "bot".
+  std::string robot_name = {};
+
+  uint32_t max_links = 100'000;          // more are counted in Page::links_dropped
+  uint32_t max_value_bytes = 64 << 10;   // a longer URL or content is dropped and counted in Page::values_dropped
+  uint32_t max_anchor_bytes = 256;       // anchor text is cut there, between characters
+  uint32_t max_title_bytes = 1024;       // and the title
+  uint32_t max_text_bytes = 16 << 20;    // and the text: Page::text_cut
+  uint32_t max_metas = 64;               // robots and refresh elements kept; more are counted in Page::values_dropped
+  uint32_t max_kept_bytes = 256U << 20;  // of all strings but the text; then links are dropped and counted
+  TokenizerLimits tokenizer = {};        // a construct over its limit ends the reading: Page::cut
+};
+
+// Bytes of Page::strings. Offset 0, size 0 stands for nothing.
+struct Slice {
+  uint32_t begin = 0;
+  uint32_t size = 0;
+};
+
+enum class LinkKind : uint8_t {
+  kNavigation,  // where a reader may go: a, area, form, meta refresh, link rel=canonical, alternate, next, prev
+  kEmbed,       // shown inside the page: images, media, frames, objects
+  kResource,    // used by the page: scripts, style sheets, icons, other link elements, citations
+};
+std::string_view LinkKindName(LinkKind kind);
+
+enum class LinkAttribute : uint8_t {
+  kHref,
+  kSrc,
+  kSrcset,
+  kPoster,
+  kData,
+  kAction,
+  kCite,
+  kBackground,
+  kContent,
+};
+std::string_view LinkAttributeName(LinkAttribute attribute);
+
+// Bits of PageLink::rel. Words that are not here are ignored.
+enum RelFlag : uint16_t {
+  kRelNofollow = 1 << 0,
+  kRelUgc = 1 << 1,
+  kRelSponsored = 1 << 2,
+  kRelCanonical = 1 << 3,
+  kRelAlternate = 1 << 4,
+  kRelNext = 1 << 5,
+  kRelPrev = 1 << 6,  // "prev", and "previous" as many write it
+  kRelStylesheet = 1 << 7,
+  kRelIcon = 1 << 8,
+  kRelHint = 1 << 9,  // "dns-prefetch", "preconnect": a server, not a document
+};
+uint16_t ParseRel(std::string_view rel);
+
+struct PageLink {
+  Tag element = Tag::kUnknown;
+  LinkAttribute attribute = LinkAttribute::kHref;
+  LinkKind kind = LinkKind::kNavigation;
+  bool in_template = false;  // inert until a script copies it
+  uint16_t rel = 0;
+  Slice url;
+  Slice text;           // of an <a>; empty for others
+  size_t position = 0;  // of the tag in the decoded document, in bytes
+};
+
+struct PageMeta {
+  enum class Kind : uint8_t { kRobots, kRefresh };
+
+  Kind kind = Kind::kRobots;
+  Slice name;     // "robots", "googlebot" … as written
+  Slice content;  // as written
+  size_t position = 0;
+};
+
+struct Page {
+  std::vector<PageLink> links;  // in document order
+  std::vector<PageMeta> metas;
+  std::string strings;
+  std::string text;  // visible text: words apart by one blank, blocks by one line end
+
+  bool has_base = false;
+  Slice base;  // href of the first base element that has one
+  size_t base_position = 0;
+  Slice title;
+  Slice description;
+  Slice lang;              // of the html element
+  Slice charset;           // the first that a meta element names
+  int64_t canonical = -1;  // the first link with kRelCanonical, an index into links
+
+  uint64_t links_dropped = 0;   // over max_links or max_kept_bytes
+  uint64_t values_dropped = 0;  // over max_value_bytes or max_metas
+  bool text_cut = false;        // over max_text_bytes
+  bool cut = false;             // over the tokenizer's limit
+
+  std::string_view View(Slice slice) const { return std::string_view(strings).substr(slice.begin, slice.size); }
+  void Clear();
+};
+
+}  // namespace portolan

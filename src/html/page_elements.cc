@@ -1,0 +1,288 @@
+// What PageSink takes from each element: its links, and what meta, base, html and title say.
+
+#include "html/link_values.h"
+#include "html/page_sink.h"
+#include "html/scan.h"
+
+namespace portolan {
+namespace {
+
+constexpr LinkAttribute kNoAttribute = LinkAttribute::kHref;
+
+}  // namespace
+
+void PageSink::FindAttributes(const TagToken& tag) {
+  found_ = 0;
+  for (const RawAttribute& attribute : tag.attributes) {
+    const std::string_view name = attribute.name;
+    const uint64_t word = attribute.word;
+    Attribute id = kAttributeCount;
+    switch (name.size()) {
+      case 3:
+        if (word == PackName("rel")) id = kRel;
+        if (word == PackName("src")) id = kSrc;
+        if (word == PackName("alt")) id = kAlt;
+        break;
+      case 4:
+        if (word == PackName("href")) id = kHref;
+        if (word == PackName("name")) id = kName;
+        if (word == PackName("type")) id = kType;
+        if (word == PackName("lang")) id = kLang;
+        if (word == PackName("data")) id = kData;
+        if (word == PackName("cite")) id = kCite;
+        if (word == PackName("face") || word == PackName("size")) id = kFontStyle;
+        break;
+      case 5:
+        if (word == PackName("color")) id = kFontStyle;
+        break;
+      case 6:
+        if (word == PackName("srcset")) id = kSrcset;
+        if (word == PackName("action")) id = kAction;
+        if (word == PackName("poster")) id = kPoster;
+        break;
+      case 7:
+        if (word == PackName("content")) id = kContent;
+        if (word == PackName("charset")) id = kCharset;
+        break;
+      case 8:
+        if (word == PackName("encoding")) id = kEncoding;
+        break;
+      case 10:
+        if (EqualsIgnoreCase(name, "http-equiv")) id = kHttpEquiv;
+        if (EqualsIgnoreCase(name, "background")) id = kBackground;
+        if (EqualsIgnoreCase(name, "xlink:href")) id = kXlinkHref;
+        break;
+      default:
+        break;
+    }
+    if (id == kAttributeCount || Has(id)) continue;
+    found_ |= 1U << id;
+    values_[id] = attribute.value;
+  }
+}
+
+std::string_view PageSink::Value(Attribute attribute) {
+  const std::string_view raw = values_[attribute];
+  if (!AttributeValueChanges(raw)) return TrimHtmlSpace(raw);
+  scratch_.clear();
+  AppendAttributeValue(scratch_, raw);
+  return TrimHtmlSpace(scratch_);
+}
+
+Slice PageSink::Keep(std::string_view value) {
+  const Slice slice{static_cast<uint32_t>(page_.strings.size()), static_cast<uint32_t>(value.size())};
+  page_.strings.append(value);
+  return slice;
+}
+
+void PageSink::AddLink(const TagToken& tag, LinkAttribute attribute, std::string_view url, LinkKind kind,
+                       uint16_t rel) {
+  if (!Fits(url)) return;
+  if (page_.links.size() >= options_.max_links || page_.strings.size() + url.size() > options_.max_kept_bytes) {
+    ++page_.links_dropped;
+    return;
+  }
+  page_.links.push_back({.element = tag.tag,
+                         .attribute = attribute,
+                         .kind = kind,
+                         .in_template = template_depth_ > 0,
+                         .rel = rel,
+                         .url = Keep(url),
+                         .text = {},
+                         .position = tag.position});
+}
+
+void PageSink::AddLink(const TagToken& tag, Attribute from, LinkKind kind, uint16_t rel) {
+  constexpr auto kNames = [] {
+    std::array<LinkAttribute, kAttributeCount> names{};
+    names.fill(kNoAttribute);
+    names[kSrc] = LinkAttribute::kSrc;
+    names[kSrcset] = LinkAttribute::kSrcset;
+    names[kPoster] = LinkAttribute::kPoster;
+    names[kData] = LinkAttribute::kData;
+    names[kAction] = LinkAttribute::kAction;
+    names[kCite] = LinkAttribute::kCite;
+    names[kBackground] = LinkAttribute::kBackground;
+    return names;
+  }();
+  if (!Has(from)) return;
+  // A value that is far too long (an image in a data: URL) is not even decoded.
+  if (values_[from].size() / 8 > options_.max_value_bytes) {
+    ++page_.values_dropped;
+    return;
+  }
+  AddLink(tag, kNames[from], Value(from), kind, rel);
+}
+
+void PageSink::AddSrcset(const TagToken& tag) {
+  if (!Has(kSrcset)) return;
+  SrcsetReader reader(Value(kSrcset));
+  while (const auto url = reader.Next()) AddLink(tag, LinkAttribute::kSrcset, *url, LinkKind::kEmbed, 0);
+}
+
+void PageSink::Element(const TagToken& tag) {
+  switch (tag.tag) {
+    case Tag::kA:
+      Anchor(tag);
+      break;
+    case Tag::kArea:
+      AddLink(tag, kHref, LinkKind::kNavigation, Has(kRel) ? ParseRel(Value(kRel)) : 0);
+      break;
+    case Tag::kLink: {
+      const uint16_t rel = Has(kRel) ? ParseRel(Value(kRel)) : 0;
+      const bool used = (rel & (kRelStylesheet | kRelIcon)) != 0;
+      const bool page = (rel & (kRelCanonical | kRelAlternate | kRelNext | kRelPrev)) != 0;
+      const size_t before = page_.links.size();
+      AddLink(tag, kHref, page && !used ? LinkKind::kNavigation : LinkKind::kResource, rel);
+      if ((rel & kRelCanonical) != 0 && page_.canonical < 0 && page_.links.size() > before && template_depth_ == 0) {
+        page_.canonical = static_cast<int64_t>(before);
+      }
+      break;
+    }
+    case Tag::kImg:
+    case Tag::kImage:  // the tree builder makes it an img
+      AddLink(tag, kSrc, LinkKind::kEmbed);
+      AddSrcset(tag);
+      if (anchor_open_ && Has(kAlt)) {
+        anchor_open_ = anchor_gaps_.Append(anchor_, 0, options_.max_anchor_bytes, Value(kAlt));
+        anchor_gaps_.Break(Collapser::Gap::kBlank);
+        UpdateWishes();
+      }
+      break;
+    case Tag::kInput:
+      if (Has(kType) && Has(kSrc) && EqualsIgnoreCase(Value(kType), "image")) AddLink(tag, kSrc, LinkKind::kEmbed);
+      break;
+    case Tag::kSource:
+      AddLink(tag, kSrc, LinkKind::kEmbed);
+      AddSrcset(tag);
+      break;
+    case Tag::kVideo:
+      AddLink(tag, kSrc, LinkKind::kEmbed);
+      AddLink(tag, kPoster, LinkKind::kEmbed);
+      break;
+    case Tag::kAudio:
+    case Tag::kTrack:
+    case Tag::kEmbed:
+    case Tag::kFrame:
+    case Tag::kIframe:
+      AddLink(tag, kSrc, LinkKind::kEmbed);
+      break;
+    case Tag::kObject:
+      AddLink(tag, kData, LinkKind::kEmbed);
+      break;
+    case Tag::kScript:
+      AddLink(tag, kSrc, LinkKind::kResource);
+      break;
+    case Tag::kForm:
+      if (in_form_ && template_depth_ == 0) break;  // a form in a form is ignored, and so are its attributes
+      in_form_ |= template_depth_ == 0;
+      AddLink(tag, kAction, LinkKind::kNavigation);
+      break;
+    case Tag::kBody:
+      AddLink(tag, kBackground, LinkKind::kEmbed);
+      break;
+    case Tag::kBlockquote:
+    case Tag::kQ:
+    case Tag::kIns:
+    case Tag::kDel:
+      AddLink(tag, kCite, LinkKind::kResource);
+      break;
+    case Tag::kBase:
+      if (page_.has_base || !Has(kHref) || template_depth_ > 0) break;
+      if (const std::string_view href = Value(kHref); Fits(href)) {
+        page_.has_base = true;
+        page_.base = Keep(href);
+        page_.base_position = tag.position;
+      }
+      break;
+    case Tag::kHtml:
+      if (page_.lang.size == 0 && Has(kLang) && template_depth_ == 0) {
+        if (const std::string_view lang = Value(kLang); Fits(lang)) page_.lang = Keep(lang);
+      }
+      break;
+    case Tag::kMeta:
+      Meta(tag);
+      break;
+    case Tag::kTemplate:
+      ++template_depth_;
+      UpdateWishes();
+      break;
+    case Tag::kSvg:
+    case Tag::kMath:
+      if (!tag.self_closing) {
+        foreign_.push_back({tag.tag, tag.tag == Tag::kSvg, false});
+        UpdateWishes();
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void PageSink::Anchor(const TagToken& tag) {
+  CloseAnchor();  // an <a> in an <a> ends the outer one
+  if (!Has(kHref)) return;
+  const size_t before = page_.links.size();
+  AddLink(tag, kHref, LinkKind::kNavigation, Has(kRel) ? ParseRel(Value(kRel)) : 0);
+  if (!options_.anchor_text || page_.links.size() == before) return;
+  anchor_link_ = static_cast<int64_t>(before);
+  anchor_open_ = true;
+  UpdateWishes();
+}
+
+void PageSink::CloseAnchor() {
+  if (anchor_link_ < 0) return;
+  if (!anchor_.empty() && page_.strings.size() + anchor_.size() <= options_.max_kept_bytes) {
+    page_.links[static_cast<size_t>(anchor_link_)].text = Keep(anchor_);
+  }
+  anchor_.clear();
+  anchor_gaps_.Clear();
+  anchor_link_ = -1;
+  anchor_open_ = false;
+  UpdateWishes();
+}
+
+void PageSink::AddMeta(const TagToken& tag, PageMeta::Kind kind) {
+  if (page_.metas.size() >= options_.max_metas) {
+    ++page_.values_dropped;
+    return;
+  }
+  PageMeta meta{.kind = kind, .name = {}, .content = {}, .position = tag.position};
+  if (kind == PageMeta::Kind::kRobots) meta.name = Keep(Value(kName));
+  if (const std::string_view content = Value(kContent); Fits(content)) {
+    meta.content = Keep(content);
+    page_.metas.push_back(meta);
+  }
+}
+
+void PageSink::Meta(const TagToken& tag) {
+  if (page_.charset.size == 0 && Has(kCharset)) {
+    if (const std::string_view charset = Value(kCharset); Fits(charset)) page_.charset = Keep(charset);
+  }
+  if (!Has(kContent) || template_depth_ > 0) return;
+  if (Has(kHttpEquiv)) {
+    const std::string_view header = Value(kHttpEquiv);
+    if (EqualsIgnoreCase(header, "refresh")) {
+      AddMeta(tag, PageMeta::Kind::kRefresh);
+      if (const auto url = RefreshUrl(Value(kContent))) {
+        AddLink(tag, LinkAttribute::kContent, *url, LinkKind::kNavigation, 0);
+      }
+    } else if (EqualsIgnoreCase(header, "content-type") && page_.charset.size == 0) {
+      if (const std::string_view charset = CharsetInContent(Value(kContent)); Fits(charset)) {
+        page_.charset = Keep(charset);
+      }
+    }
+  }
+  if (!Has(kName)) return;
+  const std::string_view name = Value(kName);
+  const bool for_robots = EqualsIgnoreCase(name, "robots") ||
+                          (name.size() > 3 && EqualsIgnoreCase(name.substr(name.size() - 3), "bot")) ||
+                          (!options_.robot_name.empty() && EqualsIgnoreCase(name, options_.robot_name));
+  if (for_robots && Fits(name)) {
+    AddMeta(tag, PageMeta::Kind::kRobots);
+  } else if (page_.description.size == 0 && EqualsIgnoreCase(name, "description")) {
+    if (const std::string_view content = Value(kContent); Fits(content)) page_.description = Keep(content);
+  }
+}
+
+}  // namespace portolan

@@ -1,0 +1,36 @@
+#include "html/page_links.h"
+
+namespace portolan {
+
+void PageLinks::Resolve(const Page& page, const Url& page_url, const PageLinksOptions& options) {
+  urls.clear();
+  links.clear();
+  outcomes.fill(0);
+  const Url* from = &page_url;
+  if (page.has_base && base.Assign(page.View(page.base), &page_url) == UrlStatus::kOk && base.scheme() != "data" &&
+      base.scheme() != "javascript") {
+    from = &base;
+  } else {
+    base = page_url;
+  }
+  for (size_t i = 0; i < page.links.size(); ++i) {
+    const PageLink& link = page.links[i];
+    const bool wanted = link.kind == LinkKind::kNavigation ? options.navigation
+                        : link.kind == LinkKind::kEmbed    ? options.embeds
+                                                           : options.resources;
+    if (!wanted || (link.in_template && !options.in_templates)) continue;
+    const LinkOutcome outcome = ResolveLink(page.View(link.url), *from, options.link, scratch_);
+    ++outcomes[static_cast<size_t>(outcome)];
+    if (outcome != LinkOutcome::kCrawlable) continue;
+    const std::string_view href = scratch_.url.href();
+    if (urls.size() + href.size() > UINT32_MAX) break;
+    links.push_back({.hash = scratch_.hash,
+                     .host_hash = scratch_.host_hash,
+                     .url_begin = static_cast<uint32_t>(urls.size()),
+                     .url_size = static_cast<uint32_t>(href.size()),
+                     .source = static_cast<uint32_t>(i)});
+    urls.append(href);
+  }
+}
+
+}  // namespace portolan

@@ -1,0 +1,58 @@
+// PageLinks: the links of a Page, resolved, canonical and hashed, in one flat buffer.
+//
+// The last step of parsing: a Page has what the author wrote; the rest of the crawler wants canonical URLs with their
+// hashes. The base is the page's URL, or its <base href> where that is one (HTML standard, 4.2.3: a base that does not
+// parse, or is a data: or javascript: URL, does not count).
+//
+// Nothing is allocated a link once the buffers have grown. What is not crawlable is counted by reason.
+// Thread: one owner. Memory bound: Page's, times three for escapes.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "html/page.h"
+#include "url/link.h"
+#include "url/url.h"
+
+namespace portolan {
+
+struct PageLinksOptions {
+  LinkOptions link = {};
+  bool navigation = true;
+  bool embeds = true;
+  bool resources = true;
+  bool in_templates = false;  // links that are inert until a script copies them
+};
+
+struct ResolvedLink {
+  uint64_t hash = 0;  // Hash64 of the canonical URL
+  uint64_t host_hash = 0;
+  uint32_t url_begin = 0;  // in PageLinks::urls
+  uint32_t url_size = 0;
+  uint32_t source = 0;  // index in Page::links
+};
+
+struct PageLinks {
+  std::string urls;
+  std::vector<ResolvedLink> links;  // in document order, repetitions included
+  Url base;
+  std::array<uint32_t, 5> outcomes{};  // by LinkOutcome
+
+  std::string_view UrlOf(const ResolvedLink& link) const {
+    return std::string_view(urls).substr(link.url_begin, link.url_size);
+  }
+  uint32_t count(LinkOutcome outcome) const { return outcomes[static_cast<size_t>(outcome)]; }
+
+  // Replaces what is here by the links of `page`, found at `page_url`.
+  void Resolve(const Page& page, const Url& page_url, const PageLinksOptions& options);
+
+ private:
+  Link scratch_;
+};
+
+}  // namespace portolan

@@ -1,0 +1,119 @@
+// PageSink: the sink behind PageReader. See page_reader.h.
+
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "html/collapse.h"
+#include "html/page.h"
+#include "html/tokenizer.h"
+
+namespace portolan {
+
+class PageSink {
+ public:
+  static constexpr bool kWantsMarkup = false;
+
+  PageSink(const PageOptions& options, Page& page);
+
+  void Begin();   // a new document
+  void Finish();  // its end
+
+  bool WantsText() const { return wants_text_; }
+  void Text(std::string_view piece);
+  bool WantsTag(Tag tag, bool end_tag) const {
+    return (interest_[static_cast<size_t>(tag)] & (end_tag ? end_mask_ : start_mask_)) != 0;
+  }
+  TextState StartTag(const TagToken& tag);
+  void EndTag(const TagToken& tag);
+  bool InForeignContent() const { return !foreign_.empty() && !foreign_.back().html_inside; }
+
+ private:
+  // The attributes that any element is asked for.
+  enum Attribute : uint8_t {
+    kHref,
+    kSrc,
+    kRel,
+    kSrcset,
+    kContent,
+    kName,
+    kHttpEquiv,
+    kCharset,
+    kData,
+    kAction,
+    kType,
+    kCite,
+    kBackground,
+    kPoster,
+    kLang,
+    kAlt,
+    kXlinkHref,
+    kEncoding,
+    kFontStyle,
+    kAttributeCount
+  };
+
+  // An open svg, math, or a place in them where HTML goes on.
+  struct Foreign {
+    Tag tag;
+    bool svg;          // or a part of one; otherwise of math
+    bool html_inside;  // an integration point
+  };
+
+  void FindAttributes(const TagToken& tag);
+  bool Has(Attribute attribute) const { return (found_ & (1U << attribute)) != 0; }
+  // The decoded value, blanks around it cut. Valid until the next call.
+  std::string_view Value(Attribute attribute);
+
+  TextState ForeignStartTag(const TagToken& tag);
+  void ForeignEndTag(const TagToken& tag);
+  TextState HtmlStartTag(const TagToken& tag);
+  void Element(const TagToken& tag);
+  void Anchor(const TagToken& tag);
+  void Meta(const TagToken& tag);
+  void AddLink(const TagToken& tag, Attribute from, LinkKind kind, uint16_t rel = 0);
+  void AddLink(const TagToken& tag, LinkAttribute attribute, std::string_view url, LinkKind kind, uint16_t rel);
+  void AddSrcset(const TagToken& tag);
+  void AddMeta(const TagToken& tag, PageMeta::Kind kind);
+  void CloseAnchor();
+  void Break(Collapser::Gap gap);
+
+  bool Fits(std::string_view value) {
+    if (value.size() <= options_.max_value_bytes) return true;
+    ++page_.values_dropped;
+    return false;
+  }
+  Slice Keep(std::string_view value);
+  // After any change of what is open: which text and which tags are asked for.
+  void UpdateWishes();
+
+  const PageOptions options_;
+  Page& page_;
+  std::array<uint8_t, kTagCount> interest_;
+
+  uint8_t start_mask_ = 0;
+  uint8_t end_mask_ = 0;
+  bool wants_text_ = false;
+  bool in_title_ = false;
+  bool title_seen_ = false;
+  bool title_open_ = true;  // it may still grow
+  bool hidden_ = false;     // in raw text that nobody sees
+  bool text_open_ = false;  // it may still grow
+  bool in_form_ = false;
+  bool anchor_open_ = false;
+  int64_t anchor_link_ = -1;
+  uint32_t template_depth_ = 0;
+  std::vector<Foreign> foreign_;
+
+  std::array<std::string_view, kAttributeCount> values_;
+  uint32_t found_ = 0;
+  std::string scratch_;
+  std::string anchor_;
+  std::string title_;
+  Collapser anchor_gaps_;
+  Collapser title_gaps_;
+  Collapser text_gaps_;
+};
+
+}  // namespace portolan
