@@ -31,25 +31,25 @@ inline constexpr uint32_t kMaxBlockPayload = 64U << 20;
 enum class Codec : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
 
 enum class FileKind : uint8_t {
-  kQueue,   // records of a DiskQueue segment
-  kTuples,  // aux texts of a DRUM batch, in arrival order, with the bucket of each
-  kRows,    // rows (key, op, value) of a DRUM batch, in arrival order
-  kRun,     // rows of a DRUM batch, bucket by bucket
-  kZ,       // DRUM's repository: keys sorted and gap-coded, with values
-  kValues,  // stored values that a DRUM round found, bucket by bucket
+  kQueue,    // records of a DiskQueue segment
+  kTuples,   // aux texts of a DRUM batch, in arrival order, with the bucket of each
+  kRows,     // rows (key, op, value) of a DRUM batch, in arrival order
+  kRun,      // rows of a DRUM batch, bucket by bucket
+  kZ,        // DRUM's repository: keys sorted and gap-coded, with values
+  kAnswers,  // answers of a DRUM round, bucket by bucket
 };
 inline constexpr int kFileKinds = 6;
 
 // Eight bytes; the first of a file.
 constexpr std::string_view FileMagic(FileKind kind) {
   constexpr std::string_view kMagics[kFileKinds] = {"PTLQUEUE", "PTLTUPLE", "PTLROWS_",
-                                                    "PTLRUN__", "PTLZKEYS", "PTLVALUE"};
+                                                    "PTLRUN__", "PTLZKEYS", "PTLANSWR"};
   return kMagics[static_cast<size_t>(kind)];
 }
 
 constexpr std::string_view FileKindName(FileKind kind) {
   constexpr std::string_view kNames[kFileKinds] = {"queue segment", "DRUM tuple log",    "DRUM row log",
-                                                   "DRUM run",      "DRUM repository Z", "DRUM values"};
+                                                   "DRUM run",      "DRUM repository Z", "DRUM answers"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -70,8 +70,7 @@ Status Drum::Add(const DrumTuple& tuple) {
   if (open_.row_block.size() >= plan_.block_size) RETURN_IF_ERROR(WriteRows(open_));
   const uint32_t bucket = plan_.bucket_bits == 0 ? 0 : static_cast<uint32_t>(tuple.key >> (64 - plan_.bucket_bits));
   char* row = nullptr;
-  if (open_.table->rows() < plan_.rows_in_ram && open_.largest_bucket() < plan_.rows_per_bucket &&
-      open_.tuples < plan_.tuples_per_round) [[likely]] {
+  if (open_.table->rows() < plan_.rows_in_ram && open_.largest_bucket() < plan_.rows_per_bucket) [[likely]] {
     row = open_.table->Append(bucket);
   }
   if (row == nullptr) {
@@ -99,8 +98,7 @@ Status Drum::Add(const DrumTuple& tuple) {
 bool Drum::AtLimit() const {
   uint64_t on_disk = open_.tuple_log ? open_.tuple_log->length() : 0;
   for (const DrumRun& run : open_.runs) on_disk += run.length;
-  return open_.tuples >= plan_.tuples_per_round || open_.largest_bucket() >= plan_.rows_per_bucket ||
-         open_.runs.size() >= plan_.runs || on_disk >= options_.disk;
+  return open_.largest_bucket() >= plan_.rows_per_bucket || open_.runs.size() >= plan_.runs || on_disk >= options_.disk;
 }
 
 bool Drum::RoundIsCheap() const { return 2 * z_.length <= 2 * open_.table->rows() * plan_.row_size; }
@@ -212,7 +210,7 @@ Result<bool> Drum::BeginRound() {
   const uint64_t z_id = next_id_++;
   round_ = std::make_unique<DrumRound>(env_, dir_, options_, plan_, sealed_, z_,
                                        fmt::format("{}-{:06}.z", options_.name, z_id),
-                                       fmt::format("{}-{:06}.values", options_.name, z_id));
+                                       fmt::format("{}-{:06}.answers", options_.name, z_id));
   executor_.Submit([round = round_.get()] { round->Run(); });
   return true;
 }
@@ -225,7 +223,7 @@ Result<uint64_t> Drum::TakeResults(DrumSink& sink, uint64_t max) {
     return std::unexpected(std::move(error));
   }
   if (!results_) {
-    ASSIGN_OR_RETURN(results_, DrumResults::Open(*round_));
+    ASSIGN_OR_RETURN(results_, DrumResults::Open(env_, dir_, options_, plan_, sealed_, *round_));
   }
   ASSIGN_OR_RETURN(const uint64_t taken, results_->Take(sink, max));
   sealed_.taken += taken;
@@ -237,9 +235,7 @@ void Drum::EndRound() {
   results_.reset();
   const ZState old_z = z_;
   z_ = round_->new_z();
-  if (options_.value_size > 0) {
-    static_cast<void>(env_.Remove(JoinPath(dir_, round_->values_name())));
-  }
+  static_cast<void>(env_.Remove(JoinPath(dir_, round_->answers_name())));
   round_.reset();
   ++rounds_;
   if (!old_z.name.empty()) Retire(old_z.name);

@@ -13,7 +13,7 @@
 //            The row (key, op, value) goes to that bucket in RAM. When RAM is full, a round starts, or all buckets are
 //            written to disk as one run and emptied.
 //   round    For each bucket in turn: gather its rows (from the runs and from RAM, so in arrival order), sort them by
-//            key, walk them beside the bucket's part of Z, write the new Z, set one bit a row. One pass through Z for
+//            key, walk them beside the bucket's part of Z, write the new Z and one bit a row. One pass through Z for
 //            all buckets. It runs on an Executor while tuples keep arriving.
 //   results  Read the log once, in order. A record's bucket says whose next bit is its answer.
 // Departures from the paper: aux is not scattered (one log of neighbours compresses 2.9 ×, k logs of strangers 1.5 ×,
@@ -42,6 +42,7 @@
 #include "disk/block_file.h"
 #include "disk/bucket_table.h"
 #include "disk/drum_batch.h"
+#include "disk/drum_results.h"
 #include "disk/drum_round.h"
 #include "disk/drum_types.h"
 #include "disk/manifest.h"

@@ -4,7 +4,7 @@
 //   seen-000n.tuples       aux texts with bucket numbers, in arrival order
 //   seen-000n-i.rows       rows in arrival order that are also in RAM: read only after a crash
 //   seen-000n-i.run        rows bucket by bucket that are no longer in RAM
-//   seen-000n.values       stored values that the round found
+//   seen-000n.answers      answers of the round, bucket by bucket
 
 #pragma once
 

@@ -16,17 +16,8 @@ uint32_t BucketOf(uint64_t key, unsigned bits) { return bits == 0 ? 0 : static_c
 
 }  // namespace
 
-AnswerBits::AnswerBits(const DrumBatch& batch) {
-  uint64_t words = 0;
-  for (uint32_t bucket = 0; bucket < batch.rows_in_runs.size(); ++bucket) {
-    start_.push_back(words);
-    words += (batch.rows(bucket) + 63) / 64;
-  }
-  words_.assign(words, 0);
-}
-
 DrumRound::DrumRound(Env& env, std::string dir, const DrumOptions& options, const DrumMemoryPlan& plan,
-                     const DrumBatch& batch, const ZState& z, std::string new_z_name, std::string values_name)
+                     const DrumBatch& batch, const ZState& z, std::string new_z_name, std::string answers_name)
     : env_(env),
       dir_(std::move(dir)),
       options_(options),
@@ -34,7 +25,7 @@ DrumRound::DrumRound(Env& env, std::string dir, const DrumOptions& options, cons
       batch_(batch),
       old_z_(z),
       new_z_name_(std::move(new_z_name)),
-      values_name_(std::move(values_name)),
+      answers_name_(std::move(answers_name)),
       format_{options.value_size, !options.only_op.has_value()} {}
 
 void DrumRound::Run() {
@@ -42,8 +33,8 @@ void DrumRound::Run() {
   if (!status_) {
     // Nothing half-made stays; a full disk gets its bytes back.
     writer_.reset();
-    values_.reset();
-    for (const std::string& name : {new_z_name_, values_name_}) {
+    answers_.reset();
+    for (const std::string& name : {new_z_name_, answers_name_}) {
       if (env_.Exists(JoinPath(dir_, name))) static_cast<void>(env_.Remove(JoinPath(dir_, name)));
     }
   }
@@ -54,6 +45,8 @@ void DrumRound::Run() {
   pairs_ = {};
   starts_ = {};
   found_ = {};
+  unique_ = {};
+  silent_ = {};
   {
     const std::lock_guard lock(mutex_);
     done_.store(true, std::memory_order_release);
@@ -71,11 +64,9 @@ Status DrumRound::Merge() {
   ASSIGN_OR_RETURN(z_, ZReader::Open(env_, old_z_.name.empty() ? "" : JoinPath(dir_, old_z_.name), old_z_.length,
                                      options_.value_size, plan_.read_ahead));
   ASSIGN_OR_RETURN(writer_, ZWriter::Create(env_, JoinPath(dir_, new_z_name_), options_.value_size));
-  if (options_.value_size > 0) {
-    ASSIGN_OR_RETURN(values_,
-                     BlockFileWriter::Create(env_, JoinPath(dir_, values_name_), FileKind::kValues, Codec::kNone));
-    value_.resize(options_.value_size);
-  }
+  ASSIGN_OR_RETURN(answers_,
+                   BlockFileWriter::Create(env_, JoinPath(dir_, answers_name_), FileKind::kAnswers, Codec::kNone));
+  value_.resize(options_.value_size);
   for (const DrumRun& run : batch_.runs) {
     BlockFileReader::Options options;
     options.read_ahead = plan_.block_size;
@@ -85,16 +76,15 @@ Status DrumRound::Merge() {
     cursors_.push_back({std::move(reader), std::nullopt});
     ASSIGN_OR_RETURN(cursors_.back().block, cursors_.back().reader.Next());
   }
-  unique_ = AnswerBits(batch_);
-  if (format_.has_op) silent_ = AnswerBits(batch_);
-
   const bool plain_set = options_.value_size == 0 && options_.only_op == DrumOp::kCheckUpdate && !options_.expunge;
   for (uint32_t bucket = 0; bucket < batch_.table->buckets(); ++bucket) {
     if (stop_) return Fail(ErrorCode::kClosed, "the round was stopped");
     RETURN_IF_ERROR(Gather(bucket));
     Sort();
+    unique_.assign((pairs_.size() + 7) / 8, '\0');
+    if (format_.has_op) silent_.assign(unique_.size(), '\0');
     RETURN_IF_ERROR(plain_set ? WalkSet(bucket) : WalkAny(bucket));
-    RETURN_IF_ERROR(WriteValues(bucket));
+    RETURN_IF_ERROR(WriteAnswers(bucket));
   }
   RETURN_IF_ERROR(writer_->Finish(options_.durable));
   new_z_ = {.name = new_z_name_, .length = writer_->length(), .keys = writer_->keys()};
@@ -178,7 +168,7 @@ Status DrumRound::WalkSet(uint32_t bucket) {
       if (z.empty_block()) RETURN_IF_ERROR(z.NextBlock());
     }
     if (z.done() || z.key() != key) {
-      unique_.Set(bucket, pairs_[i].index);
+      SetBit(unique_, pairs_[i].index);
       writer.Push(key);
       if (writer.full()) RETURN_IF_ERROR(writer.WriteBlock());
     }  // else it is copied when a larger key comes
@@ -227,7 +217,7 @@ Status DrumRound::WalkAny(uint32_t bucket) {
       z_->Pop();
       if (z_->empty_block()) RETURN_IF_ERROR(z_->NextBlock());
     }
-    if (Apply(bucket, begin, end, stored)) {
+    if (Apply(begin, end, stored)) {
       writer_->Push(key, value_);
       if (writer_->full()) RETURN_IF_ERROR(writer_->WriteBlock());
     }
@@ -236,17 +226,17 @@ Status DrumRound::WalkAny(uint32_t bucket) {
   return CopyRest(bucket);
 }
 
-bool DrumRound::Apply(uint32_t bucket, size_t begin, size_t end, bool stored) {
+bool DrumRound::Apply(size_t begin, size_t end, bool stored) {
   for (size_t i = begin; i < end; ++i) {
     const uint32_t index = pairs_[i].index;
     const char* row = Row(index);
     const DrumOp op = format_.has_op ? static_cast<DrumOp>(row[8]) : *options_.only_op;
     if (op == DrumOp::kUpdate) {
-      if (format_.has_op) silent_.Set(bucket, index);
+      if (format_.has_op) SetBit(silent_, index);
     } else if (stored) {
       std::copy(value_.begin(), value_.end(), found_.begin() + static_cast<ptrdiff_t>(index * value_.size()));
     } else {
-      unique_.Set(bucket, index);
+      SetBit(unique_, index);
     }
     if (op == DrumOp::kCheck) continue;
     const std::string_view incoming(row + format_.value_at(), options_.value_size);
@@ -260,123 +250,22 @@ bool DrumRound::Apply(uint32_t bucket, size_t begin, size_t end, bool stored) {
   return stored;
 }
 
-Status DrumRound::WriteValues(uint32_t bucket) {
-  if (!values_) return {};
-  values_start_.push_back(values_->length());
-  value_block_.clear();
-  const auto write = [&]() -> Status {
-    if (value_block_.empty()) return {};
-    RETURN_IF_ERROR(values_->Append({.kind = static_cast<uint8_t>(bucket),
-                                     .records = static_cast<uint32_t>(value_block_.size() / options_.value_size),
-                                     .plain = value_block_,
-                                     .compressible = {}}));
-    value_block_.clear();
-    return {};
-  };
-  for (uint32_t index = 0; index < pairs_.size(); ++index) {
-    if (unique_.Get(bucket, index) || (format_.has_op && silent_.Get(bucket, index))) continue;
-    value_block_.append(found_, size_t{index} * options_.value_size, options_.value_size);
-    if (value_block_.size() + options_.value_size > std::max<size_t>(plan_.block_size / 16, options_.value_size)) {
-      RETURN_IF_ERROR(write());
+Status DrumRound::WriteAnswers(uint32_t bucket) {
+  answers_start_.push_back(answers_->length());
+  const uint32_t step = plan_.answers_per_block;
+  for (uint32_t begin = 0; begin < pairs_.size(); begin += step) {
+    const uint32_t end = static_cast<uint32_t>(std::min<size_t>(pairs_.size(), size_t{begin} + step));
+    const size_t bytes = (end - begin + 7) / 8;  // begin is a multiple of 8
+    answer_block_.assign(unique_, begin / 8, bytes);
+    if (format_.has_op) answer_block_.append(silent_, begin / 8, bytes);
+    for (uint32_t index = begin; options_.value_size > 0 && index < end; ++index) {
+      if (Bit(unique_, index) || (format_.has_op && Bit(silent_, index))) continue;
+      answer_block_.append(found_, size_t{index} * options_.value_size, options_.value_size);
     }
+    RETURN_IF_ERROR(answers_->Append(
+        {.kind = static_cast<uint8_t>(bucket), .records = end - begin, .plain = answer_block_, .compressible = {}}));
   }
-  return write();
-}
-
-DrumResults::DrumResults(const DrumRound& round) : round_(round) {
-  for (uint32_t bucket = 0; bucket < round.batch_.table->buckets(); ++bucket) {
-    rows_.push_back({.next = 0, .end = round.batch_.rows(bucket)});
-  }
-}
-
-Result<std::unique_ptr<DrumResults>> DrumResults::Open(const DrumRound& round) {
-  CHECK(round.done() && round.status());
-  std::unique_ptr<DrumResults> results(new DrumResults(round));
-  BlockFileReader::Options options;
-  options.read_ahead = round.plan_.read_ahead;
-  options.length = round.batch_.tuple_log->length();
-  ASSIGN_OR_RETURN(BlockFileReader log,
-                   BlockFileReader::Open(round.env_, round.batch_.tuple_log->path(), FileKind::kTuples, options));
-  results->log_ = std::move(log);
-  if (round.options_.value_size > 0) results->cursors_.resize(results->rows_.size());
-  struct Nobody : DrumSink {
-    void OnAnswer(const DrumAnswer&) override {}
-  } nobody;
-  ASSIGN_OR_RETURN(const uint64_t skipped, results->Take(nobody, round.batch_.taken));
-  CHECK(skipped == round.batch_.taken);
-  return results;
-}
-
-Result<bool> DrumResults::NextRecord() {
-  while (!records_.Next()) {
-    if (!records_.ok()) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("{}: block before {}: its records are broken",
-                                                   round_.batch_.tuple_log->path(), log_->offset()));
-    }
-    ASSIGN_OR_RETURN(const std::optional<Block> block, log_->Next());
-    if (!block) return false;
-    records_ = RecordBlockReader(*block, 1);
-  }
-  return true;
-}
-
-Result<std::string_view> DrumResults::NextValue(uint32_t bucket) {
-  ValueCursor& cursor = cursors_[bucket];
-  const size_t size = round_.options_.value_size;
-  if (cursor.at + size > cursor.block.size()) {
-    const std::string path = JoinPath(round_.dir_, round_.values_name_);
-    if (!cursor.reader) {
-      BlockFileReader::Options options;
-      options.offset = round_.values_start_[bucket];
-      options.read_ahead = kBlockHeaderSize;
-      ASSIGN_OR_RETURN(BlockFileReader reader, BlockFileReader::Open(round_.env_, path, FileKind::kValues, options));
-      cursor.reader = std::move(reader);
-    }
-    ASSIGN_OR_RETURN(const std::optional<Block> block, cursor.reader->Next());
-    if (!block || block->kind != bucket || block->payload.size() < size || block->payload.size() % size != 0) {
-      return Fail(ErrorCode::kCorrupt,
-                  fmt::format("{}: no values of bucket {} before {}", path, bucket, cursor.reader->offset()));
-    }
-    cursor.block = block->payload;
-    cursor.at = 0;
-  }
-  cursor.at += size;
-  return std::string_view(cursor.block).substr(cursor.at - size, size);
-}
-
-Result<uint64_t> DrumResults::Take(DrumSink& sink, uint64_t max) {
-  const bool mixed = round_.format_.has_op;
-  const bool all = round_.options_.emit_duplicates;
-  const bool updates_only = round_.options_.only_op == DrumOp::kUpdate;
-  uint64_t taken = 0;
-  for (; taken < max; ++taken) {
-    ASSIGN_OR_RETURN(const bool found, NextRecord());
-    if (!found) {
-      if (taken_ + taken < round_.batch_.tuples) {
-        return Fail(ErrorCode::kCorrupt, fmt::format("{}: ends after {} of {} tuples", round_.batch_.tuple_log->path(),
-                                                     taken_ + taken, round_.batch_.tuples));
-      }
-      break;
-    }
-    const uint32_t bucket = records_.tag();
-    if (bucket >= rows_.size() || rows_[bucket].next == rows_[bucket].end) {
-      return Fail(ErrorCode::kCorrupt,
-                  fmt::format("{}: tuple {} names bucket {}", round_.batch_.tuple_log->path(), taken_ + taken, bucket));
-    }
-    const uint64_t index = rows_[bucket].next++;
-    if (updates_only || (mixed && round_.silent_.Get(bucket, index))) continue;
-    DrumAnswer answer;
-    answer.unique = round_.unique_.Get(bucket, index);
-    if (!answer.unique && !cursors_.empty()) {
-      ASSIGN_OR_RETURN(answer.value, NextValue(bucket));
-    }
-    if (answer.unique || all) {
-      answer.aux = records_.record();
-      sink.OnAnswer(answer);
-    }
-  }
-  taken_ += taken;
-  return taken;
+  return {};
 }
 
 }  // namespace portolan

@@ -31,13 +31,15 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   if (plan.chunks < (size_t{2} << plan.bucket_bits)) return wrong("too little memory for that many buckets");
   plan.rows_in_ram = half / plan.row_size;
   plan.rows_per_bucket =
-      std::max<uint64_t>(2 * rows_per_chunk, options.memory / 8 / (plan.row_size + 16 + options.value_size)) -
+      std::max<uint64_t>(2 * rows_per_chunk, options.memory / 16 * 3 / (plan.row_size + 17 + options.value_size)) -
       rows_per_chunk;
   plan.max_aux = options.memory / 64;
-  plan.tuples_per_round = options.memory / 16 * 8 / (options.only_op ? 1 : 2);
   plan.block_size = std::clamp<uint64_t>(options.memory / 256, 1024, 64 << 10);
   plan.read_ahead = std::clamp<uint64_t>(options.memory / 512, 4096, 512 << 10);
-  plan.runs = 24;
+  // A sixteenth of a block for each bucket's answers: all buckets together hold 1/256 of the memory.
+  plan.answers_per_block =
+      static_cast<uint32_t>(std::max<uint64_t>(64, plan.block_size / 2 / (1 + 8 * options.value_size) / 8 * 8));
+  plan.runs = 64;
   return plan;
 }
 

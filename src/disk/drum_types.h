@@ -69,9 +69,8 @@ struct DrumOptions {
 // Where R goes (Theorem 2 divides it between k file buffers and one bucket; runs need no file buffers, so more is
 // left).
 //   3/4   rows in RAM, in chunks, of the open and the sealed batch together
-//   1/8   the largest bucket of a round: its rows and their sorting pairs
-//   1/16  answers, a bit (two with mixed operations) a tuple of the round
-//   1/16  buffers of the logs, of Z and of the runs
+//   3/16  the largest bucket of a round: its rows, their sorting pairs and their answers
+//   1/16  buffers of the logs, of Z, of the runs and of the answers
 struct DrumMemoryPlan {
   unsigned bucket_bits = 0;
   size_t row_size = 0;
@@ -79,11 +78,11 @@ struct DrumMemoryPlan {
   size_t chunks = 0;             // in the pool
   uint64_t rows_in_ram = 0;      // of the open batch, before a round or a run
   uint64_t rows_per_bucket = 0;  // what a round can sort
-  uint64_t tuples_per_round = 0;
-  size_t block_size = 0;  // raw bytes of a block of a log
+  size_t block_size = 0;         // raw bytes of a block of a log
   size_t read_ahead = 0;
-  size_t runs = 0;     // read side by side in a round
-  size_t max_aux = 0;  // bytes of one aux
+  uint32_t answers_per_block = 0;  // a multiple of 8
+  size_t runs = 0;                 // read side by side in a round
+  size_t max_aux = 0;              // bytes of one aux
 
   static constexpr uint64_t kMinMemory = uint64_t{256} << 10;
   static Result<DrumMemoryPlan> Make(const DrumOptions& options);

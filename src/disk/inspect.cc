@@ -35,16 +35,25 @@ Status VisitRecords(const std::string& path, const Block& block, size_t tag_widt
   return {};
 }
 
-// Rows and values: the size of one is not in the file, but it divides the payload.
-Status VisitFixed(const std::string& path, const Block& block, bool has_key, const Visitor& visitor) {
-  if (block.records == 0 || block.payload.size() % block.records != 0)
+// The size of a row is not in the file, but it divides the payload.
+Status VisitRows(const std::string& path, const Block& block, const Visitor& visitor) {
+  if (block.records == 0 || block.payload.size() % block.records != 0) {
     return Corrupt(path, block, "rows of no whole size");
+  }
   const size_t size = block.payload.size() / block.records;
-  if (has_key && size < 8) return Corrupt(path, block, "rows too short for a key");
+  if (size < 8) return Corrupt(path, block, "rows too short for a key");
   for (uint32_t i = 0; i < block.records && visitor.record; ++i) {
     const std::string_view row = block.payload.substr(i * size, size);
-    visitor.record(has_key ? fmt::format("key {:016x} {}", LoadLe<uint64_t>(row.data()), JsonQuote(row.substr(8)))
-                           : JsonQuote(row));
+    visitor.record(fmt::format("key {:016x} {}", LoadLe<uint64_t>(row.data()), JsonQuote(row.substr(8))));
+  }
+  return {};
+}
+
+Status VisitAnswers(const std::string& path, const Block& block, const Visitor& visitor) {
+  const size_t bits = (size_t{block.records} + 7) / 8;
+  if (block.records == 0 || block.payload.size() < bits) return Corrupt(path, block, "too few answers");
+  for (uint32_t i = 0; i < block.records && visitor.record; ++i) {
+    visitor.record(((block.payload[i / 8] >> (i % 8)) & 1) != 0 ? "unique" : "known or not asked");
   }
   return {};
 }
@@ -102,10 +111,10 @@ Status VisitBlocks(Env& env, const std::string& path, FileKind kind, const Visit
         break;
       case FileKind::kRows:
       case FileKind::kRun:
-        RETURN_IF_ERROR(VisitFixed(path, *block, true, visitor));
+        RETURN_IF_ERROR(VisitRows(path, *block, visitor));
         break;
-      case FileKind::kValues:
-        RETURN_IF_ERROR(VisitFixed(path, *block, false, visitor));
+      case FileKind::kAnswers:
+        RETURN_IF_ERROR(VisitAnswers(path, *block, visitor));
         break;
       case FileKind::kZ:
         RETURN_IF_ERROR(z.Visit(path, *block, visitor));

@@ -64,7 +64,7 @@ TEST_F(InspectTest, EveryKindOfFileIsReadWhole) {
     EXPECT_FALSE(lines.empty());
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"manifest", "queue segment", "DRUM tuple log", "DRUM row log", "DRUM run",
-                                          "DRUM repository Z", "DRUM values"}));
+                                          "DRUM repository Z", "DRUM answers"}));
 }
 
 TEST_F(InspectTest, DumpShowsRecordsToTheLimit) {
