@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -172,7 +173,7 @@ TEST(KeySortTest, IsStableAndRightForUniformAndSkewedKeys) {
     std::vector<KeyEntry> entries;
     for (uint32_t i = 0; i < 5000; ++i) entries.push_back(KeyEntry::Make(rng.Next() >> shift, i));
     std::vector<KeyEntry> expected = entries;
-    std::ranges::stable_sort(expected, {}, &KeyEntry::key);
+    std::ranges::sort(expected, {}, [](const KeyEntry& entry) { return std::pair(entry.key(), entry.number); });
     std::vector<KeyEntry> scratch(entries.size());
     SortByKey(entries, scratch);
     for (size_t i = 0; i < entries.size(); ++i) {
