@@ -333,16 +333,25 @@ double ModelAlpha(Method method, const Figures& figures, uint64_t ram) {
   const auto links = static_cast<double>(figures.links);
   const double b = static_cast<double>(figures.text_bytes) / links;
   const double p = static_cast<double>(figures.unique) / links;
-  constexpr double kDisk = 16e9;
+  constexpr double kDisk = 16e9;  // DrumOptions::disk
+  const auto memory = static_cast<double>(ram);
+  UrlCheckParams paper;
+  paper.unique = p;
+  paper.url_bytes = b;
+  paper.seen = 0;
+  PortolanDrumParams ours;
+  ours.unique = p;
+  ours.url_bytes = b;
   switch (method) {
     case Method::kDrum:
-    case Method::kDrumCompact: {
-      PortolanDrumParams params;
-      params.unique = p;
-      params.url_bytes = b;
-      params.text_compression = method == Method::kDrum ? 2.84 : 3.85;
-      return PortolanDrumAlpha(params, links, static_cast<double>(ram), kDisk);
-    }
+      return PortolanDrumAlpha(ours, links, memory, kDisk);
+    case Method::kDrumCompact:
+      ours.text_compression = 3.85;
+      return PortolanDrumAlpha(ours, links, memory, kDisk);
+    case Method::kMercatorB:
+      return MercatorBAlpha(paper, links, memory);
+    case Method::kPolybot:
+      return PolybotAlpha(paper, links, memory);
     default:
       return 0;
   }

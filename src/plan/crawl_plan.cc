@@ -35,11 +35,11 @@ Status CheckInput(const PlanInput& input) {
   if (!(input.drum.text_compression >= 1)) return fail("--text-ratio must be at least 1");
   if (input.rate < 0 || input.seen < 0) return fail("--rate and --seen cannot be negative");
   if (input.links_per_page * input.pages < 1) return fail("--pages and --links give no link at all");
-  const double minimum = PortolanDrumMinimumRam(input.drum);
+  const double minimum = PortolanDrumMinimumRam();
   if (!(input.ram >= minimum)) {
-    return fail(fmt::format("--ram {} is too little: URL checks need at least {} ({} buckets of {} in half of it)",
-                            FormatBytes(static_cast<uint64_t>(input.ram)), FormatBytes(static_cast<uint64_t>(minimum)),
-                            input.drum.buckets, FormatBytes(static_cast<uint64_t>(input.drum.bucket_buffer_bytes))));
+    return fail(fmt::format("--ram {} is too little: URL checks need at least {}",
+                            FormatBytes(static_cast<uint64_t>(input.ram)),
+                            FormatBytes(static_cast<uint64_t>(minimum))));
   }
   return {};
 }
@@ -92,7 +92,7 @@ MethodPlan PlanPortolan(const PlanInput& input, double links, double bucket_disk
   method.seen_bytes = cost.seen_bytes;
   method.round_disk_bytes = cost.round_disk_bytes;
   Rate(
-      input, links, PortolanDrumMinimumRam(params),
+      input, links, PortolanDrumMinimumRam(),
       [=](double reaching, double ram) {
         return PortolanDrumAlpha(BehindCache(params, links, reaching), reaching, ram, bucket_disk);
       },

@@ -37,21 +37,18 @@ double GapCodedBytes(const PortolanDrumParams& params, double keys) {
   return keys <= 1 ? 0 : keys * (64 + params.gap_overhead_bits - std::log2(keys)) / 8;
 }
 
-double PortolanDrumMinimumRam(const PortolanDrumParams& params) {
-  return params.buckets * params.bucket_buffer_bytes / params.ram_key_share;
-}
+double PortolanDrumMinimumRam() { return 256 * 1024; }
 
 PortolanDrumCost PortolanDrumModel(const PortolanDrumParams& params, double links, double ram, double disk) {
+  constexpr double kAnswerBytes = 1.0 / 8;
   const double text = params.url_bytes / params.text_compression;
   const double logged = text + params.bucket_id_bytes;
-  const double keys_in_ram = ram * params.ram_key_share / params.ram_key_bytes;
-  const double answers = ram * params.answer_ram_share * 8;
-  const double sortable = keys_in_ram * params.buckets;  // one bucket at a time where the keys were
-  const double in_ram = std::min({keys_in_ram, answers, disk / logged});
-  const double answer_bytes = params.answers_on_disk ? 1.0 / 8 : 0;
-  const double on_disk = logged + params.spilled_key_bytes + answer_bytes;
-  const double spilling = std::min({params.answers_on_disk ? sortable : answers, sortable, disk / on_disk});
-  const double spill_bytes = 2 * (params.spilled_key_bytes + answer_bytes);
+  const double sortable = ram * params.sort_ram_share / params.sort_key_bytes * params.buckets;
+  const double in_ram = std::min(
+      {ram * params.ram_key_share / params.ram_key_bytes, sortable, disk / (logged + params.logged_key_bytes)});
+  const double on_disk = logged + params.spilled_key_bytes;
+  const double spilling = std::min(sortable, disk / on_disk);
+  const double spill_bytes = 2 * params.spilled_key_bytes;
 
   // Until Z has this many keys, rewriting it costs no more than spilling a round's keys. Where spilling does not make
   // rounds longer (little disk), it is never done.
@@ -69,7 +66,8 @@ PortolanDrumCost PortolanDrumModel(const PortolanDrumParams& params, double link
   const double rewriting = cost.rounds == 1 ? GapCodedBytes(params, first) + GapCodedBytes(params, last)
                                             : without / in_ram * 2 * MeanGapCodedBytes(params, first, middle) +
                                                   with / spilling * 2 * MeanGapCodedBytes(params, middle, last);
-  const double streamed = links * (2 * logged + params.unique * text) + with * spill_bytes;
+  const double streamed =
+      links * (2 * (logged + kAnswerBytes) + params.logged_key_bytes + params.unique * text) + with * spill_bytes;
   cost.alpha = (streamed + rewriting) / (links * params.url_bytes);
   cost.round_links = std::min(links, with > 0 ? spilling : in_ram);
   cost.spilled_share = with / links;

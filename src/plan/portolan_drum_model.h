@@ -1,20 +1,20 @@
 // The disk traffic of Portolan's own DRUM, beside Theorem 2's.
 //
-// It departs from the paper's in four places, and each is a term here:
-//   - the text of links is one log in arrival order, where neighbours share their host, compressed; only keys are
-//     scattered over buckets, and the log carries one byte a link that names the bucket;
-//   - keys stay in RAM while they fit; past that they are spilled without the byte that the bucket already says;
+// It departs from the paper's in five places, and each is a term here:
+//   - the text of links is one log in arrival order, where neighbours share their host, compressed; the log carries one
+//     byte a link that names the bucket of its key;
+//   - keys stay in RAM while they fit, and are spilled in runs when rewriting Z would cost more than that;
+//   - keys in RAM are also written to a log that only recovery reads;
 //   - URLseen (Z) holds sorted keys as gaps: log2(2^64 / U) bits and a little, not 64;
-//   - a round needs one bit a link (new or not), not a pointer. Kept in RAM, these bits limit the round to as many
-//   links
-//     as their share of RAM has bits; kept on disk, one file a bucket, they cost a quarter of a byte a link and only
-//     the largest bucket that RAM can sort limits the round.
+//   - answers are a bit a link, written and read once, so that only the largest bucket that can be sorted bounds a
+//   round.
 //
 // A round ends when the keys in RAM are full and rewriting Z then costs no more bytes than spilling the keys would;
-// otherwise keys are spilled and the round goes on until its bits or its disk are used up. So a young crawl never
-// spills, and an old one rewrites Z rarely.
+// otherwise keys are spilled and the round goes on until a bucket or the disk is full. So a young crawl never spills,
+// and an old one rewrites Z rarely.
 //
-//   α = [2(b/c + i) + spill·2·s + 2|Z|/m + p·b/c + answers/4] / b      i, s: bytes of bucket id and of a spilled key
+//   α = [2(b/c + i + 1/8) + w + spill·2·s + 2|Z|/m + p·b/c] / b      i, w, s: bytes of bucket id, logged and spilled
+//   key
 //
 // averaged over the crawl, as Z grows from U keys to U + pn. All functions are pure.
 
@@ -23,19 +23,19 @@
 namespace portolan {
 
 struct PortolanDrumParams {
-  double unique = 1.0 / 9;             // p
-  double seen = 0;                     // U: keys in Z when the crawl starts
-  double url_bytes = 110;              // b
-  double text_compression = 2.9;       // c: 2.9 by lz4, 3.9 by zstd-1, as measured on links of real pages
-  double bucket_id_bytes = 1;          // i: a link in the text log
-  double buckets = 256;                // k: by the first 8 bits of the key
-  double ram_key_bytes = 8;            // a key in RAM
-  double ram_key_share = 0.5;          // of RAM that holds keys
-  double spilled_key_bytes = 7;        // s: the bucket knows the first byte
-  double gap_overhead_bits = 1.6;      // a key in Z, over log2 of the mean gap
-  double answer_ram_share = 0.125;     // of RAM that holds a bit for each link of the round
-  bool answers_on_disk = false;        // the bits of a spilling round go to disk instead
-  double bucket_buffer_bytes = 65536;  // RAM for each bucket's writes
+  double unique = 1.0 / 9;         // p
+  double seen = 0;                 // U: keys in Z when the crawl starts
+  double url_bytes = 110;          // b
+  double text_compression = 2.84;  // c: front coding and lz4; 3.85 with zstd-1; as measured on links of real pages
+  double bucket_id_bytes = 1;      // i: a link in the text log
+  double logged_key_bytes = 8;     // w: a key in the log that recovery reads; 0 for a DRUM that is not durable
+  double buckets = 256;            // k: by the first 8 bits of the key
+  double ram_key_bytes = 8;        // a key in RAM
+  double ram_key_share = 0.375;    // of RAM that holds the keys of the open batch
+  double spilled_key_bytes = 8;    // s
+  double gap_overhead_bits = 1.6;  // a key in Z, over log2 of the mean gap
+  double sort_ram_share = 0.1875;  // of RAM that sorts one bucket
+  double sort_key_bytes = 25;      // a key while it is sorted
 };
 
 struct PortolanDrumCost {
@@ -55,7 +55,7 @@ double PortolanDrumAlpha(const PortolanDrumParams& params, double links, double 
 // Bytes of Z with `keys` keys in it.
 double GapCodedBytes(const PortolanDrumParams& params, double keys);
 
-// The write buffers of all buckets must fit into the share of the keys.
-double PortolanDrumMinimumRam(const PortolanDrumParams& params);
+// Below it chunks and buffers cannot be made: DrumMemoryPlan::kMinMemory.
+double PortolanDrumMinimumRam();
 
 }  // namespace portolan
