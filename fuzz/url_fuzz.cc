@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace portolan;
   if (size < 2) return 0;
   LinkOptions options;
-  options.rules = CanonicalRules::FromBits(data[0] | (data[1] & 1U) << 8);
+  options.rules = CanonicalRules::FromBits(data[0] | (data[1] & 3U) << 8);
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
   const size_t line = std::min(text.find('\n'), text.size());
   const std::string_view base_text = text.substr(0, line);

@@ -61,6 +61,16 @@ class UrlEditor {
   void FilterQuery(CanonicalRules rules);
   void SortQuery();
 
+  void CollapseSlashes() {
+    const std::string_view path = url_.path();
+    if (path.find("//") == std::string_view::npos) return;
+    char* const begin = text_.data() + url_.path_begin_;
+    char* const end = std::unique(begin, begin + path.size(), [](char a, char b) { return a == '/' && b == '/'; });
+    const auto gap = static_cast<size_t>(begin + path.size() - end);
+    text_.Erase(static_cast<size_t>(end - text_.data()), gap);
+    MoveFromQuery(-static_cast<int64_t>(gap));
+  }
+
   void DropIndexFile() {
     const std::string_view path = url_.path();
     const std::string_view last = path.substr(path.rfind('/') + 1);
@@ -272,8 +282,17 @@ std::string_view CanonicalRuleName(CanonicalRule rule) {
       return "drop-index-file";
     case CanonicalRule::kDropHostDot:
       return "drop-host-dot";
+    case CanonicalRule::kCollapseSlashes:
+      return "collapse-slashes";
   }
   return "unknown";
+}
+
+std::optional<CanonicalRule> ParseCanonicalRule(std::string_view name) {
+  for (uint32_t bit = 1; bit <= CanonicalRules::All().bits(); bit <<= 1) {
+    if (CanonicalRuleName(static_cast<CanonicalRule>(bit)) == name) return static_cast<CanonicalRule>(bit);
+  }
+  return std::nullopt;
 }
 
 bool Canonicalize(Url& url, CanonicalRules rules) {
@@ -287,6 +306,7 @@ bool Canonicalize(Url& url, CanonicalRules rules) {
   if (rules.Has(CanonicalRule::kDropSessionIds)) editor.DropPathSessions();
   if (rules.HasAny(CanonicalRule::kDropSessionIds | CanonicalRule::kDropTracking)) editor.FilterQuery(rules);
   if (rules.Has(CanonicalRule::kSortQuery)) editor.SortQuery();
+  if (rules.Has(CanonicalRule::kCollapseSlashes)) editor.CollapseSlashes();
   if (rules.Has(CanonicalRule::kDropIndexFile)) editor.DropIndexFile();
   if (rules.Has(CanonicalRule::kDropEmptyQuery)) editor.DropEmptyQuery();
   return true;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "url/url.h"
@@ -26,6 +27,7 @@ enum class CanonicalRule : uint32_t {
   kSortQuery = 1 << 6,         // ?b=2&a=1 → ?a=1&b=2
   kDropIndexFile = 1 << 7,     // /a/index.html → /a/
   kDropHostDot = 1 << 8,       // example.com. → example.com
+  kCollapseSlashes = 1 << 9,   // /a//b → /a/b
 };
 
 class CanonicalRules {
@@ -44,9 +46,10 @@ class CanonicalRules {
   constexpr CanonicalRules Without(CanonicalRules other) const { return CanonicalRules(bits_ & ~other.bits_); }
   constexpr bool operator==(const CanonicalRules&) const = default;
   constexpr uint32_t bits() const { return bits_; }
-  static constexpr CanonicalRules FromBits(uint32_t bits) { return CanonicalRules(bits & 0x1ff); }
+  static constexpr CanonicalRules FromBits(uint32_t bits) { return CanonicalRules(bits & kAllBits); }
 
  private:
+  static constexpr uint32_t kAllBits = (1 << 10) - 1;
   explicit constexpr CanonicalRules(uint32_t bits) : bits_(bits) {}
   uint32_t bits_ = 0;
 };
@@ -56,10 +59,11 @@ constexpr CanonicalRules operator|(CanonicalRule a, CanonicalRule b) { return Ca
 constexpr CanonicalRules CanonicalRules::Default() {
   return CanonicalRule::kDropFragment | CanonicalRule::kNormalizeEscapes;
 }
-constexpr CanonicalRules CanonicalRules::All() { return CanonicalRules(0x1ff); }
+constexpr CanonicalRules CanonicalRules::All() { return CanonicalRules(kAllBits); }
 
 // "drop-fragment"; the name under which configuration and documents know a rule.
 std::string_view CanonicalRuleName(CanonicalRule rule);
+std::optional<CanonicalRule> ParseCanonicalRule(std::string_view name);
 
 // Brings `url` into canonical form, in place. URLs that are not http(s) are left alone and give false.
 bool Canonicalize(Url& url, CanonicalRules rules);

@@ -126,6 +126,13 @@ TEST(CanonicalTest, DropIndexFile) {
   EXPECT_EQ(Canonical("http://a/index.php;jsessionid=1", CanonicalRules::All()), "http://a/");
 }
 
+TEST(CanonicalTest, CollapseSlashes) {
+  EXPECT_EQ(Canonical("http://a//b///c//?d//e#f//g", kCollapseSlashes), "http://a/b/c/?d//e#f//g");
+  EXPECT_EQ(Canonical("http://a//", kCollapseSlashes), "http://a/");
+  EXPECT_EQ(Canonical("http://a//b"), "http://a//b");
+  EXPECT_EQ(Canonical("http://a//;jsessionid=1//index.html", CanonicalRules::All()), "http://a/");
+}
+
 TEST(CanonicalTest, OtherSchemesAreLeftAlone) {
   EXPECT_EQ(Canonical("ftp://a/%7e"), "not http");
   EXPECT_EQ(Canonical("mailto:a%7e"), "not http");
@@ -189,7 +196,7 @@ TEST(CanonicalTest, CanonicalFormIsItsOwnForEverySetOfRules) {
   Rng rng(7);
   for (int i = 0; i < 300'000; ++i) {
     const std::string text = RandomUrl(rng);
-    const auto rules = CanonicalRules::FromBits(static_cast<uint32_t>(rng.Below(512)));
+    const auto rules = CanonicalRules::FromBits(static_cast<uint32_t>(rng.Below(1024)));
     auto url = Url::Parse(text);
     ASSERT_TRUE(url) << text;
     ASSERT_TRUE(Canonicalize(*url, rules));
@@ -207,9 +214,12 @@ TEST(CanonicalTest, CanonicalFormIsItsOwnForEverySetOfRules) {
 TEST(CanonicalTest, RulesHaveNamesOfTheirOwn) {
   std::set<std::string_view> names;
   for (uint32_t bit = 1; bit < CanonicalRules::All().bits(); bit <<= 1) {
-    names.insert(CanonicalRuleName(static_cast<CanonicalRule>(bit)));
+    const auto rule = static_cast<CanonicalRule>(bit);
+    names.insert(CanonicalRuleName(rule));
+    EXPECT_EQ(ParseCanonicalRule(CanonicalRuleName(rule)), rule);
   }
-  EXPECT_EQ(names.size(), 9U);
+  EXPECT_EQ(ParseCanonicalRule("sort"), std::nullopt);
+  EXPECT_EQ(names.size(), 10U);
   EXPECT_FALSE(names.contains("unknown"));
 }
 

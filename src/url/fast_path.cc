@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/check.h"
 #include "url/byte_scan.h"
 #include "url/code_points.h"
 #include "url/parser.h"
@@ -67,6 +68,7 @@ const char* ScanPath(const char* at, bool after_slash) {
 }  // namespace
 
 bool UrlFastPath::Resolve(std::string_view input, const Url* base, bool with_fragment, Url& url) {
+  DCHECK(base != &url);
   const std::string_view text = TrimControls(input);
   const size_t size = text.size();
   if (size > kLongest) return false;

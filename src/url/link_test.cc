@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

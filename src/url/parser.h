@@ -67,6 +67,8 @@ namespace url_internal {
 UrlScheme SchemeKind(std::string_view scheme);
 // Url::kNoPort where the scheme has none.
 uint32_t DefaultPort(UrlScheme scheme);
+// A letter and ':' or '|'.
+bool IsDriveLetter(std::string_view text);
 // 1 for "." and 2 for "..", with dots also as "%2e"; 0 for any other segment.
 int DotSegment(std::string_view segment);
 // The input without C0 controls and blanks at both ends.

@@ -17,7 +17,9 @@ namespace portolan {
 class TextBuffer {
  public:
   TextBuffer() = default;
-  TextBuffer(const TextBuffer& other) { Append(other.view()); }
+  TextBuffer(const TextBuffer& other) : data_(new char[other.size_]), size_(other.size_), capacity_(other.size_) {
+    if (size_ > 0) std::memcpy(data_.get(), other.data_.get(), size_);
+  }
   TextBuffer& operator=(const TextBuffer& other) {
     if (this != &other) {
       size_ = 0;

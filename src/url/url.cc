@@ -48,14 +48,32 @@ UrlStatus Url::AssignWithoutFragment(std::string_view input, const Url* base) {
   return UrlParser(*this, base).Run(input, false);
 }
 
+Url& Url::operator=(Url&& other) noexcept {
+  if (this == &other) return *this;
+  text_ = std::move(other.text_);
+  CopyOffsets(other);
+  other.Clear();
+  return *this;
+}
+
 void Url::Clear() {
   text_.Clear();
-  scheme_end_ = username_begin_ = username_end_ = host_begin_ = host_end_ = 0;
-  path_begin_ = query_begin_ = fragment_begin_ = 0;
-  port_ = kNoPort;
-  scheme_kind_ = UrlScheme::kOther;
-  host_kind_ = HostKind::kNone;
-  opaque_path_ = false;
+  CopyOffsets(Url());
+}
+
+void Url::CopyOffsets(const Url& other) {
+  scheme_end_ = other.scheme_end_;
+  username_begin_ = other.username_begin_;
+  username_end_ = other.username_end_;
+  host_begin_ = other.host_begin_;
+  host_end_ = other.host_end_;
+  path_begin_ = other.path_begin_;
+  query_begin_ = other.query_begin_;
+  fragment_begin_ = other.fragment_begin_;
+  port_ = other.port_;
+  scheme_kind_ = other.scheme_kind_;
+  host_kind_ = other.host_kind_;
+  opaque_path_ = other.opaque_path_;
 }
 
 std::string_view Url::password() const {

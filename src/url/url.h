@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "url/text_buffer.h"
 
@@ -61,6 +62,10 @@ class Url {
   static constexpr uint32_t kNoPort = 0x10000;
 
   Url() = default;
+  Url(const Url&) = default;
+  Url& operator=(const Url&) = default;
+  Url(Url&& other) noexcept { *this = std::move(other); }
+  Url& operator=(Url&& other) noexcept;  // leaves `other` empty
 
   // `base` may be null. The text may be anything.
   static std::optional<Url> Parse(std::string_view input, const Url* base = nullptr);
@@ -119,6 +124,7 @@ class Url {
   friend class UrlFastPath;
   friend class UrlEditor;
 
+  void CopyOffsets(const Url& other);
   std::string_view Piece(uint32_t begin, uint32_t end) const { return {text_.data() + begin, end - begin}; }
 
   TextBuffer text_;

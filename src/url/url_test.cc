@@ -186,6 +186,7 @@ TEST(UrlTest, CopiesAndMovesStandAlone) {
   ASSERT_EQ(a.Assign("http://other/22"), UrlStatus::kOk);
   EXPECT_EQ(b.href(), "http://a/1");
   const Url c = std::move(b);
+  EXPECT_TRUE(b.IdenticalTo(Url()));  // NOLINT: a moved-from URL is empty
   EXPECT_EQ(c.href(), "http://a/1");
   EXPECT_EQ(c.hostname(), "a");
   EXPECT_TRUE(c.CheckOffsets());
