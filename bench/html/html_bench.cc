@@ -18,6 +18,7 @@
 #include "html/page_links.h"
 #include "html/page_reader.h"
 #include "html/tokenizer.h"
+#include "html/utf8_check.h"
 #include "io/clock.h"
 
 namespace portolan::bench {
@@ -169,6 +170,7 @@ Result<nlohmann::ordered_json> RunHtmlBench(int argc, char** argv, Report& repor
     Tokenizer tokenizer(counter);
     tokenizer.Read(document.html);
   });
+  const double check = rate(rounds, [&](const Document& d) { sum += ValidUtf8Prefix(d.html); });
   const double only = rate(rounds, [&](const Document& d) { sum += links_only.Read(d.html).links.size(); });
   const double extract = rate(rounds, [&](const Document& d) {
     resolved.Resolve(with_anchors.Read(d.html), d.url, all);
@@ -187,6 +189,7 @@ Result<nlohmann::ordered_json> RunHtmlBench(int argc, char** argv, Report& repor
     }
   });
 
+  report.Line("{:<44} {:>8.0f} MB/s", "checked for UTF-8", check);
   report.Line("{:<44} {:>8.0f} MB/s", "tags and attributes", tokenize);
   report.Line("{:<44} {:>8.0f} MB/s", "links as written", only);
   report.Line("{:<44} {:>8.0f} MB/s", "links, anchor text, canonical URLs, hashes", extract);
@@ -200,6 +203,7 @@ Result<nlohmann::ordered_json> RunHtmlBench(int argc, char** argv, Report& repor
                                 {"links_only_mb_per_s", only},
                                 {"with_text_mb_per_s", text},
                                 {"tokenize_mb_per_s", tokenize},
+                                {"utf8_check_mb_per_s", check},
                                 {"links", links},
                                 {"crawlable", crawlable},
                                 {"pages", documents.size()},
