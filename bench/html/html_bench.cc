@@ -2,7 +2,10 @@
 //
 //   portolan bench html [--pages DIR] [--rounds N]
 //
-// First the answers: our links of each page against those of gumbo's tree. Then times, one core, the best of N rounds.
+// First the answers: our links of each page against those of gumbo's tree. Then times, one thread, the best of N
+// rounds.
+
+#include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,7 +22,6 @@
 #include "html/page_reader.h"
 #include "html/tokenizer.h"
 #include "html/utf8_check.h"
-#include "io/clock.h"
 
 namespace portolan::bench {
 namespace {
@@ -107,12 +109,19 @@ std::string_view Why(const Document& document, const Page& page, const GumboLink
   return "unexplained";
 }
 
+// Processor seconds of this thread: "a core" is one that nobody else uses meanwhile.
+double ThreadSeconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 double BestSeconds(int rounds, const auto& call) {
   double best = 1e9;
   for (int round = 0; round < rounds; ++round) {
-    const int64_t start = Clock::Real().NowNs();
+    const double start = ThreadSeconds();
     call();
-    best = std::min(best, static_cast<double>(Clock::Real().NowNs() - start) * 1e-9);
+    best = std::min(best, ThreadSeconds() - start);
   }
   return best;
 }
