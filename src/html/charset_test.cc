@@ -104,7 +104,8 @@ TEST_F(EncodingStandardTest, EveryLabelNamesItsEncoding) {
         ++total;
         const auto found = EncodingForLabel("\t" + label + " \n");
         std::ranges::transform(label, label.begin(), [](char c) { return static_cast<char>(std::toupper(c)); });
-        const bool same = found && EncodingName(*found) == row["name"] && EncodingForLabel(label) == found;
+        const bool same =
+            found && EncodingName(*found) == row["name"].get<std::string>() && EncodingForLabel(label) == found;
         right += same ? 1 : 0;
         EXPECT_TRUE(same) << label;
       }

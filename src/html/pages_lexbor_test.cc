@@ -104,21 +104,20 @@ std::map<std::string, std::vector<std::string>> LoadLexbor() {
 }
 
 std::vector<std::string> OurLines(const Page& page) {
-  std::vector<std::pair<size_t, std::string>> lines;
+  std::multimap<size_t, std::string> lines;  // by position; equal ones stay in order
   for (const PageLink& link : page.links) {
     if (link.attribute == LinkAttribute::kContent) continue;  // the refresh is compared as it is written
     const bool svg_image = link.element == Tag::kImage && link.attribute == LinkAttribute::kHref;
     if (svg_image) continue;  // lexbor's list has none of them
-    lines.emplace_back(link.position, Line(link.element == Tag::kImage ? "img" : TagName(link.element),
-                                           LinkAttributeName(link.attribute), page.View(link.url), link.rel));
+    lines.emplace(link.position, Line(link.element == Tag::kImage ? "img" : TagName(link.element),
+                                      LinkAttributeName(link.attribute), page.View(link.url), link.rel));
   }
   for (const PageMeta& meta : page.metas) {
     const bool robots = meta.kind == PageMeta::Kind::kRobots;
     if (robots && !EqualsIgnoreCase(page.View(meta.name), "robots")) continue;
-    lines.emplace_back(meta.position, Line("meta", robots ? "robots" : "refresh", page.View(meta.content), 0));
+    lines.emplace(meta.position, Line("meta", robots ? "robots" : "refresh", page.View(meta.content), 0));
   }
-  if (page.has_base) lines.emplace_back(page.base_position, Line("base", "href", page.View(page.base), 0));
-  std::ranges::stable_sort(lines, {}, [](const auto& line) { return line.first; });
+  if (page.has_base) lines.emplace(page.base_position, Line("base", "href", page.View(page.base), 0));
   std::vector<std::string> out;
   for (auto& [position, line] : lines) out.push_back(std::move(line));
   return out;
