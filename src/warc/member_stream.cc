@@ -167,14 +167,16 @@ Status MemberStream::Inflate() {
   RETURN_IF_ERROR(Need(1));
   if (RawAtEnd()) return Broken(FaultKind::kGzipTruncated, "the file ends inside a gzip member");
   const size_t old = decoded_.size();
-  decoded_.resize(old + kDecodeStep);
   z.next_in = reinterpret_cast<Bytef*>(raw_.get() + raw_at_);
   z.avail_in = static_cast<uInt>(RawRest());
-  z.next_out = reinterpret_cast<Bytef*>(decoded_.data() + old);
-  z.avail_out = static_cast<uInt>(kDecodeStep);
-  const int outcome = inflate(&z, Z_NO_FLUSH);
+  int outcome = Z_OK;
+  decoded_.resize_and_overwrite(old + kDecodeStep, [&](char* text, size_t) {
+    z.next_out = reinterpret_cast<Bytef*>(text + old);
+    z.avail_out = static_cast<uInt>(kDecodeStep);
+    outcome = inflate(&z, Z_NO_FLUSH);
+    return old + kDecodeStep - z.avail_out;
+  });
   raw_at_ = raw_end_ - z.avail_in;
-  decoded_.resize(old + kDecodeStep - z.avail_out);
   if (decoded_.size() > old) searching_ = false;
   if (outcome == Z_STREAM_END) {
     in_member_ = false;
