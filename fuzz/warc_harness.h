@@ -51,7 +51,7 @@ inline Told Tell(std::string_view bytes, bool strict, bool short_reads) {
     for (;;) {
       const std::string_view piece = reader.ReadBlock().value();
       if (piece.empty()) break;
-      CHECK(piece.size() <= MemberStream::kDecodeStep + kMaxWarcHeader, "pieces are bounded");
+      CHECK(piece.size() <= MemberStream::kWholeDecoded + kMaxWarcHeader, "pieces are bounded");
       // Cuts between pieces are not part of what is told.
       for (const char c : piece) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
       length += piece.size();

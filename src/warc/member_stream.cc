@@ -1,6 +1,7 @@
 #include "warc/member_stream.h"
 
 #include <fmt/core.h>
+#include <libdeflate.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -26,8 +27,12 @@ ByteSource MemorySource(std::string_view bytes) {
 
 struct MemberStream::Inflater {
   z_stream stream{};
-  Inflater() { CHECK(inflateInit2(&stream, 15 + 16) == Z_OK, "zlib has no memory"); }
-  ~Inflater() { inflateEnd(&stream); }
+  libdeflate_decompressor* whole = libdeflate_alloc_decompressor();
+  Inflater() { CHECK(inflateInit2(&stream, 15 + 16) == Z_OK && whole != nullptr, "no memory to decompress"); }
+  ~Inflater() {
+    inflateEnd(&stream);
+    libdeflate_free_decompressor(whole);
+  }
 };
 
 MemberStream::MemberStream(ByteSource source, uint64_t start, FaultSink faults)
@@ -157,9 +162,28 @@ Status MemberStream::BeginMember() {
     marks_.push_back({position, member_start_, member_end_});
     Consume(0);  // the mark may stand where the reader already is
   }
+  RETURN_IF_ERROR(Need(kWholeRaw));
+  if (InflateWhole()) return {};
   CHECK(inflateReset(&inflater_->stream) == Z_OK);
   in_member_ = true;
   return {};
+}
+
+bool MemberStream::InflateWhole() {
+  const size_t old = decoded_.size();
+  size_t used = 0;
+  size_t made = 0;
+  libdeflate_result outcome = LIBDEFLATE_BAD_DATA;
+  decoded_.resize_and_overwrite(old + kWholeDecoded, [&](char* text, size_t) {
+    outcome = libdeflate_gzip_decompress_ex(inflater_->whole, raw_.get() + raw_at_, RawRest(), text + old,
+                                            kWholeDecoded, &used, &made);
+    return outcome == LIBDEFLATE_SUCCESS ? old + made : old;
+  });
+  if (outcome != LIBDEFLATE_SUCCESS) return false;
+  raw_at_ += used;
+  searching_ = false;
+  member_end_ = RawOffset();
+  return true;
 }
 
 Status MemberStream::Inflate() {
