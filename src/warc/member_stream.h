@@ -88,8 +88,8 @@ class MemberStream {
 
   Status Produce();
   Status BeginMember();
-  // A small member in one go with libdeflate, twice as fast as zlib. False where it does not lie whole in the raw
-  // buffer, decodes to more than kWholeDecoded or is broken: zlib tells these apart.
+  // A small member in one go with libdeflate: a real archive reads 1.3 times as fast as by zlib. False where it does
+  // not lie whole in the raw buffer, decodes to more than kWholeDecoded or is broken: zlib tells these apart.
   bool InflateWhole();
   Status Inflate();
   Status Broken(FaultKind kind, const std::string& why);
