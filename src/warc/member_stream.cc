@@ -1,6 +1,7 @@
 #include "warc/member_stream.h"
 
 #include <fmt/core.h>
+#include <libdeflate.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -26,8 +27,12 @@ ByteSource MemorySource(std::string_view bytes) {
 
 struct MemberStream::Inflater {
   z_stream stream{};
-  Inflater() { CHECK(inflateInit2(&stream, 15 + 16) == Z_OK, "zlib has no memory"); }
-  ~Inflater() { inflateEnd(&stream); }
+  libdeflate_decompressor* whole = libdeflate_alloc_decompressor();
+  Inflater() { CHECK(inflateInit2(&stream, 15 + 16) == Z_OK && whole != nullptr, "no memory to decompress"); }
+  ~Inflater() {
+    inflateEnd(&stream);
+    libdeflate_free_decompressor(whole);
+  }
 };
 
 MemberStream::MemberStream(ByteSource source, uint64_t start, FaultSink faults)
@@ -157,9 +162,28 @@ Status MemberStream::BeginMember() {
     marks_.push_back({position, member_start_, member_end_});
     Consume(0);  // the mark may stand where the reader already is
   }
+  RETURN_IF_ERROR(Need(kWholeRaw));
+  if (InflateWhole()) return {};
   CHECK(inflateReset(&inflater_->stream) == Z_OK);
   in_member_ = true;
   return {};
+}
+
+bool MemberStream::InflateWhole() {
+  const size_t old = decoded_.size();
+  size_t used = 0;
+  size_t made = 0;
+  libdeflate_result outcome = LIBDEFLATE_BAD_DATA;
+  decoded_.resize_and_overwrite(old + kWholeDecoded, [&](char* text, size_t) {
+    outcome = libdeflate_gzip_decompress_ex(inflater_->whole, raw_.get() + raw_at_, RawRest(), text + old,
+                                            kWholeDecoded, &used, &made);
+    return outcome == LIBDEFLATE_SUCCESS ? old + made : old;
+  });
+  if (outcome != LIBDEFLATE_SUCCESS) return false;
+  raw_at_ += used;
+  searching_ = false;
+  member_end_ = RawOffset();
+  return true;
 }
 
 Status MemberStream::Inflate() {
@@ -167,14 +191,16 @@ Status MemberStream::Inflate() {
   RETURN_IF_ERROR(Need(1));
   if (RawAtEnd()) return Broken(FaultKind::kGzipTruncated, "the file ends inside a gzip member");
   const size_t old = decoded_.size();
-  decoded_.resize(old + kDecodeStep);
   z.next_in = reinterpret_cast<Bytef*>(raw_.get() + raw_at_);
   z.avail_in = static_cast<uInt>(RawRest());
-  z.next_out = reinterpret_cast<Bytef*>(decoded_.data() + old);
-  z.avail_out = static_cast<uInt>(kDecodeStep);
-  const int outcome = inflate(&z, Z_NO_FLUSH);
+  int outcome = Z_OK;
+  decoded_.resize_and_overwrite(old + kDecodeStep, [&](char* text, size_t) {
+    z.next_out = reinterpret_cast<Bytef*>(text + old);
+    z.avail_out = static_cast<uInt>(kDecodeStep);
+    outcome = inflate(&z, Z_NO_FLUSH);
+    return old + kDecodeStep - z.avail_out;
+  });
   raw_at_ = raw_end_ - z.avail_in;
-  decoded_.resize(old + kDecodeStep - z.avail_out);
   if (decoded_.size() > old) searching_ = false;
   if (outcome == Z_STREAM_END) {
     in_member_ = false;

@@ -8,8 +8,9 @@
 // the file and where compressed bytes are broken. After a break reading goes on at the next member that can be found:
 // the search begins at most kLookBack before the break, because the decoder may have read into the member that follows.
 //
-// Memory bound: 128 KiB raw, 40 KiB for zlib, and decoded 64 KiB plus the largest Peek. Time: linear in the file
-// (bytes read twice by the search are counted, and are never more than the file itself and 1 MiB).
+// Memory bound: 128 KiB raw, 80 KiB for the decoders, and decoded 256 KiB plus the largest Peek. Time: linear in the
+// file (bytes read twice by the search are counted, and are never more than the file itself and 1 MiB; a member that
+// libdeflate gives up on is decoded once more by zlib).
 
 #pragma once
 
@@ -37,6 +38,8 @@ class MemberStream {
   static constexpr size_t kRawBuffer = size_t{128} << 10;
   static constexpr size_t kLookBack = size_t{32} << 10;
   static constexpr size_t kDecodeStep = size_t{64} << 10;
+  static constexpr size_t kWholeRaw = size_t{64} << 10;
+  static constexpr size_t kWholeDecoded = size_t{256} << 10;
 
   MemberStream(ByteSource source, uint64_t start, FaultSink faults);
   ~MemberStream();
@@ -85,6 +88,9 @@ class MemberStream {
 
   Status Produce();
   Status BeginMember();
+  // A small member in one go with libdeflate: a real archive reads 1.3 times as fast as by zlib. False where it does
+  // not lie whole in the raw buffer, decodes to more than kWholeDecoded or is broken: zlib tells these apart.
+  bool InflateWhole();
   Status Inflate();
   Status Broken(FaultKind kind, const std::string& why);
   Status FindMember();  // moves to the next bytes that look like a gzip header, or to the end
