@@ -34,8 +34,8 @@ Decoded Run(const portolan::CodingStack& stack, std::string_view bytes, size_t p
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  constexpr std::array<const char*, 8> kStacks = {"gzip", "deflate", "br", "zstd", "gzip, gzip", "br, zstd", "identity",
-                                                  "deflate, br, gzip"};
+  constexpr std::array<const char*, 8> kStacks = {"gzip",       "deflate",  "br",       "zstd",
+                                                  "gzip, gzip", "br, zstd", "identity", "deflate, br, gzip"};
   const auto stack = portolan::CodingStack::Parse(kStacks[data[0] % kStacks.size()]);
   const std::string_view bytes(reinterpret_cast<const char*>(data + 1), size - 1);
   const Decoded whole = Run(stack, bytes, bytes.size() + 1);

@@ -20,7 +20,7 @@ std::string_view SitemapKindName(SitemapKind kind) {
 }
 
 std::string_view SitemapOutcomeName(SitemapOutcome outcome) {
-  constexpr std::array<std::string_view, 10> kNames = {"going",     "whole",     "malformed",  "hostile",    "too-deep",
+  constexpr std::array<std::string_view, 10> kNames = {"going",    "whole",     "malformed",  "hostile",    "too-deep",
                                                        "too-many", "too-large", "bad-coding", "no-sitemap", "stopped"};
   return kNames[static_cast<size_t>(outcome)];
 }
@@ -73,8 +73,8 @@ class SitemapParser::TextReader final : public SitemapParser::Reader {
   void EndLine() {
     SitemapEntry entry;
     std::swap(entry.url, line_);
-    const std::string_view line = std::string_view(entry.url).substr(
-        std::min(entry.url.find_first_not_of(kBlanks), entry.url.size()));
+    const std::string_view line =
+        std::string_view(entry.url).substr(std::min(entry.url.find_first_not_of(kBlanks), entry.url.size()));
     if (StartsWithIgnoringCase(line, "http://") || StartsWithIgnoringCase(line, "https://")) Emit(entry);
   }
 
