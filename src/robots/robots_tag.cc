@@ -41,9 +41,7 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 // Directives that are followed by a colon and a value: what stands before the colon is no agent.
-bool TakesValue(std::string_view name) {
-  return StartsWithIgnoringCase(name, "max-");
-}
+bool TakesValue(std::string_view name) { return StartsWithIgnoringCase(name, "max-"); }
 
 // The date at the front of `list`, which may hold one comma (after a weekday), and how many bytes of the list it takes.
 struct ListedDate {

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
 constexpr std::string_view kBom = "\xef\xbb\xbf";
+constexpr std::string_view kUtf16Le = "\xff\xfe";
+constexpr std::string_view kUtf16Be = "\xfe\xff";
 
 }  // namespace
 
@@ -103,17 +105,22 @@ void SitemapParser::Read(std::string_view decoded) {
   }
   if (reader_ == nullptr) {
     head_ += decoded;
-    const bool utf16 = head_.starts_with("\xff\xfe") || head_.starts_with("\xfe\xff");
-    size_t from = 0;
-    if (!utf16) {
-      if (head_.size() < kBom.size() && kBom.starts_with(head_)) return;
-      from = head_.find_first_not_of(kBlanks, head_.starts_with(kBom) ? kBom.size() : 0);
-      if (from == std::string::npos) {
-        head_.clear();
-        return;
+    if (!mark_read_) {
+      // A byte order mark stands at the very beginning, and once.
+      for (const std::string_view mark : {kBom, kUtf16Le, kUtf16Be}) {
+        if (head_.size() < mark.size() && mark.starts_with(head_) && bytes_ <= limits_.max_bytes) return;
       }
+      mark_read_ = true;
+      utf16_ = head_.starts_with(kUtf16Le) || head_.starts_with(kUtf16Be);
+      if (head_.starts_with(kBom)) head_.erase(0, kBom.size());
     }
-    const bool xml = utf16 || head_[from] == '<';
+    const size_t from = utf16_ ? 0 : head_.find_first_not_of(kBlanks);
+    if (from == std::string::npos) {
+      head_.clear();
+      if (bytes_ > limits_.max_bytes) outcome_ = SitemapOutcome::kTooLarge;
+      return;
+    }
+    const bool xml = utf16_ || head_[from] == '<';
     reader_ = xml ? Reader::CreateXml(limits_, on_entry_) : Reader::CreateText(limits_, on_entry_);
     outcome_ = reader_->Feed(std::string_view(head_).substr(from));
     head_ = std::string();

@@ -95,6 +95,8 @@ class SitemapParser {
   std::string decoded_;
   uint64_t bytes_ = 0;
   bool started_ = false;
+  bool mark_read_ = false;  // the place of a byte order mark is past
+  bool utf16_ = false;
   SitemapOutcome outcome_ = SitemapOutcome::kGoing;
 };
 
