@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "http/ascii.h"
 #include "robots/sitemap_reader.h"
@@ -54,8 +55,9 @@ class SitemapParser::TextReader final : public SitemapParser::Reader {
     while (!bytes.empty() && outcome_ == SitemapOutcome::kGoing) {
       const size_t end = bytes.find_first_of("\r\n");
       const std::string_view piece = bytes.substr(0, end);
-      // One byte past the limit marks a line as too long; the rest of it is not kept.
-      line_ += piece.substr(0, limits_.max_url + kBlanks.size() + 1 - std::min(line_.size(), limits_.max_url + 1));
+      const size_t room = limits_.max_url + kMaxBlanks - line_.size();
+      too_long_ = too_long_ || piece.size() > room;
+      line_ += piece.substr(0, room);
       if (end == std::string_view::npos) break;
       EndLine();
       bytes.remove_prefix(end + 1);
@@ -72,15 +74,20 @@ class SitemapParser::TextReader final : public SitemapParser::Reader {
   }
 
  private:
+  static constexpr size_t kMaxBlanks = 256;  // around a URL
+
   void EndLine() {
     SitemapEntry entry;
+    const bool too_long = std::exchange(too_long_, false);
     std::swap(entry.url, line_);
     const std::string_view line =
         std::string_view(entry.url).substr(std::min(entry.url.find_first_not_of(kBlanks), entry.url.size()));
+    if (too_long) return;
     if (StartsWithIgnoringCase(line, "http://") || StartsWithIgnoringCase(line, "https://")) Emit(entry);
   }
 
   std::string line_;
+  bool too_long_ = false;
 };
 
 std::unique_ptr<SitemapParser::Reader> SitemapParser::Reader::CreateText(
