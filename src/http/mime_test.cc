@@ -134,7 +134,8 @@ TEST(MimeFactsTest, SeveralContentTypeFieldsAreExtractedAsFetchDoes) {
       const bool executes = mime && mime->IsJavaScript();
       const std::string* charset = mime ? mime->Parameter("charset") : nullptr;
       bool right = executes == fact["executes"].get<bool>();
-      if (right && executes && fact["encoding"].is_string()) right = charset && *charset == fact["encoding"];
+      if (right && executes && fact["encoding"].is_string())
+        right = charset && *charset == fact["encoding"].get<std::string>();
       if (right && executes && fact["encoding"].is_null()) right = charset == nullptr;
       count.Add(right, fact.dump() + " " + (mime ? mime->Serialize() : "none"));
     }
