@@ -1,5 +1,5 @@
-// Any bytes as robots.txt: rules that open again, say the same as a plain reading of them does, and survive being stored.
-// The first line is the path, the rest the file; bytes that are no compiled rules never open.
+// Any bytes as robots.txt: rules that open again, say the same as a plain reading of them does, and survive being
+// stored. The first line is the path, the rest the file; bytes that are no compiled rules never open.
 
 #include <cstdint>
 #include <string>

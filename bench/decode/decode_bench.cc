@@ -1,5 +1,6 @@
-// Content codings: gzip, br and zstd of real pages undone by ContentDecoder, in pieces as a socket gives them, beside the
-// libraries called directly on the whole body with a buffer of the right size. What the limits and the streaming cost.
+// Content codings: gzip, br and zstd of real pages undone by ContentDecoder, in pieces as a socket gives them, beside
+// the libraries called directly on the whole body with a buffer of the right size. What the limits and the streaming
+// cost.
 
 #include <brotli/decode.h>
 #include <brotli/encode.h>

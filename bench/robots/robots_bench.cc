@@ -1,14 +1,14 @@
 // Robots rules: matches a second of compiled rules on real robots files and URLs, and the speed of parsing.
-// The rival is what one writes first: the rules in a list, each tried on the path by a matcher that goes back to the last
-// star, the longest that matches decides.
+// The rival is what one writes first: the rules in a list, each tried on the path by a matcher that goes back to the
+// last star, the longest that matches decides.
 
 #include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "bench/benchmark.h"
 #include "base/units.h"
+#include "bench/benchmark.h"
 #include "http/content_decoder.h"
 #include "http/fact_files.h"
 #include "io/clock.h"
@@ -181,8 +181,7 @@ Result<nlohmann::ordered_json> RunRobotsBench(int, char**, Report& report) {
               compiled.size(), rules, work.checks.size(), as_google);
   report.Line("{:<34} {:>14}", "matches, compiled rules", FormatRate(matches));
   report.Line("{:<34} {:>14}", "matches, list of rules", FormatRate(rival));
-  report.Line("{:<34} {:>14}", "opening a compiled set",
-              FormatDuration(open_s / static_cast<double>(compiled.size())));
+  report.Line("{:<34} {:>14}", "opening a compiled set", FormatDuration(open_s / static_cast<double>(compiled.size())));
   report.Line("{:<34} {:>14}", "parsing and compiling", fmt::format("{:.0f} MB/s", parse_mb));
   report.Line("{:<34} {:>14}", "bytes a rule, compiled",
               fmt::format("{:.1f}", static_cast<double>(compiled_bytes) / static_cast<double>(rules)));

@@ -47,10 +47,10 @@ void ContentDecoder::Restart(const CodingStack& stack, const DecodeLimits& limit
   for (auto coding = codings.rbegin(); coding != codings.rend(); ++coding) {
     const size_t at = levels_.size();
     const bool keep = at < old.size() && old[at].coding == *coding && same_window && old[at].stage->Restart();
-    levels_.push_back(Level{.coding = *coding,
-                            .stage = keep ? std::move(old[at].stage)
-                                          : DecodeStage::Create(*coding, limits.zstd_window_log),
-                            .buffer = nullptr});
+    levels_.push_back(
+        Level{.coding = *coding,
+              .stage = keep ? std::move(old[at].stage) : DecodeStage::Create(*coding, limits.zstd_window_log),
+              .buffer = nullptr});
   }
   for (size_t i = 0; i + 1 < levels_.size(); ++i) levels_[i].buffer = std::make_unique_for_overwrite<char[]>(kStep);
 }
@@ -136,8 +136,7 @@ DecodeOutcome ContentDecoder::Finish(std::string& /*out*/) {
 }
 
 bool ContentDecoder::trailing_bytes() const {
-  return std::any_of(levels_.begin(), levels_.end(),
-                     [](const Level& level) { return level.stage->trailing_bytes(); });
+  return std::any_of(levels_.begin(), levels_.end(), [](const Level& level) { return level.stage->trailing_bytes(); });
 }
 
 DecodedBody DecodeBody(std::string_view body, const CodingStack& stack, const DecodeLimits& limits) {

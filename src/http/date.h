@@ -1,9 +1,9 @@
 // Dates as they stand in HTTP fields, feeds and sitemaps, as seconds since 1970 UTC.
 //
-// ParseHttpDate reads the three forms of RFC 9110 section 5.6.7 and what servers make of them: missing or wrong weekdays,
-// dashes, two-digit years, single digits, time before or after the date, "+0200" and zone names, missing seconds. It
-// finds the parts wherever they stand, as cookie dates are read (RFC 6265 section 5.1.1). A date that cannot be (31
-// February, hour 24, year 1600) gives none. Linear in the text, which is cut at kMaxDate bytes.
+// ParseHttpDate reads the three forms of RFC 9110 section 5.6.7 and what servers make of them: missing or wrong
+// weekdays, dashes, two-digit years, single digits, time before or after the date, "+0200" and zone names, missing
+// seconds. It finds the parts wherever they stand, as cookie dates are read (RFC 6265 section 5.1.1). A date that
+// cannot be (31 February, hour 24, year 1600) gives none. Linear in the text, which is cut at kMaxDate bytes.
 
 #pragma once
 

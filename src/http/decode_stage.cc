@@ -215,7 +215,9 @@ class ZstdStage final : public DecodeStage {
           in.remove_prefix(1);
         }
         if (!in_place && magic_size_ < magic_.size()) return StageStatus::kNeedsInput;
-        if (frames_ > 0 && !MagicIsKnown(in_place ? in.data() : magic_.data())) {
+        if (!MagicIsKnown(in_place ? in.data() : magic_.data())) {
+          // The library may know older formats too; RFC 8878 has this one only.
+          if (frames_ == 0) return StageStatus::kCorrupt;
           ended_ = trailing_bytes_ = true;
           continue;
         }

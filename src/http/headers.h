@@ -4,9 +4,11 @@
 // joined by one blank); blanks before a colon; lines without a colon or with a name that is no token (left out and
 // counted); blanks at the start of the first field line (left out, section 2.2); any number of blanks in the status
 // line; a missing reason; "HTTP/2 200" as archives hold it; status codes of one to three digits; empty lines before
-// the status line. Refused with a name: no status line at all (HTTP/0.9), a status line that cannot be read, a NUL byte.
+// the status line. Refused with a name: no status line at all (HTTP/0.9), a status line that cannot be read, a NUL
+// byte.
 //
-// Lookups compare names ignoring case and allocate nothing. Views are valid as long as the object and until it is moved.
+// Lookups compare names ignoring case and allocate nothing. Views are valid as long as the object and until it is
+// moved.
 
 #pragma once
 
@@ -88,7 +90,7 @@ enum class BodyFraming : uint8_t {
 
 struct Framing {
   BodyFraming kind = BodyFraming::kNone;
-  uint64_t length = 0;         // for kLength
+  uint64_t length = 0;          // for kLength
   bool coded_transfer = false;  // codings other than chunked were applied to the transfer
 };
 

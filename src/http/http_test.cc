@@ -21,19 +21,21 @@ TEST(DateTest, TheThreeFormsOfTheRfcAreRead) {
 
 TEST(DateTest, WhatServersMakeOfThemIsReadToo) {
   for (const char* text :
-       {"06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37", "sun, 06 nov 1994 08:49:37 gmt", "Sun,06-Nov-1994 08:49:37 GMT",
-        "Mon, 06 Nov 1994 08:49:37 GMT", "Sun, 06 November 1994 08:49:37 UTC", "Sun, 06 Nov 1994 09:49:37 +0100",
-        "Sun, 06 Nov 1994 03:49:37 EST", "08:49:37 06 Nov 1994", "Sun Nov 6 08:49:37 GMT 1994", "  Sun, 06 Nov 1994 08:49:37 GMT  ",
-        "Sun, 06 Nov 1994 08:49:37 GMT;", "\"Sun, 06 Nov 1994 08:49:37 GMT\"", "Sun, 06 Nov 1994 8:49:37 AM GMT",
-        "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 06 Nov 1994 01:49:37-0700"}) {
+       {"06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37", "sun, 06 nov 1994 08:49:37 gmt",
+        "Sun,06-Nov-1994 08:49:37 GMT", "Mon, 06 Nov 1994 08:49:37 GMT", "Sun, 06 November 1994 08:49:37 UTC",
+        "Sun, 06 Nov 1994 09:49:37 +0100", "Sun, 06 Nov 1994 03:49:37 EST", "08:49:37 06 Nov 1994",
+        "Sun Nov 6 08:49:37 GMT 1994", "  Sun, 06 Nov 1994 08:49:37 GMT  ", "Sun, 06 Nov 1994 08:49:37 GMT;",
+        "\"Sun, 06 Nov 1994 08:49:37 GMT\"", "Sun, 06 Nov 1994 8:49:37 AM GMT", "Sun, 06 Nov 94 08:49:37 GMT",
+        "Sun, 06 Nov 1994 01:49:37-0700"}) {
     EXPECT_EQ(ParseHttpDate(text), kRfcDate) << text;
   }
 }
 
 TEST(DateTest, WhatIsNoDateGivesNone) {
-  for (const char* text : {"", "0", "-1", "now", "Sun, 06 Nov 1994", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
-                           "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1600 08:49:37 GMT", "99999999999999999999",
-                           "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:60:37 GMT", ":::", "1:2:3:4"}) {
+  for (const char* text :
+       {"", "0", "-1", "now", "Sun, 06 Nov 1994", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
+        "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1600 08:49:37 GMT", "99999999999999999999",
+        "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:60:37 GMT", ":::", "1:2:3:4"}) {
     EXPECT_FALSE(ParseHttpDate(text)) << text;
   }
 }
@@ -47,7 +49,8 @@ TEST(DateTest, IsoDatesOfEveryLength) {
   EXPECT_EQ(ParseIsoDate("1994-11-06T09:49:37+01:00"), kRfcDate);
   EXPECT_EQ(ParseIsoDate("1994-11-06 08:49:37"), kRfcDate);
   EXPECT_EQ(ParseIsoDate("1994-11-06T08:49Z"), kRfcDate - 37);
-  for (const char* text : {"", "94", "1994-13", "1994-02-30", "1994-11-06T", "1994-11-06X", "1994-11-06T08:49:37+99:00", "19941106"}) {
+  for (const char* text :
+       {"", "94", "1994-13", "1994-02-30", "1994-11-06T", "1994-11-06X", "1994-11-06T08:49:37+99:00", "19941106"}) {
     EXPECT_FALSE(ParseIsoDate(text)) << text;
   }
 }
@@ -60,7 +63,8 @@ TEST(DateTest, FormattedDatesAreReadBack) {
 }
 
 TEST(CacheControlTest, DirectivesAreRead) {
-  const CacheControl cache = ParseCacheControl("Max-Age=3600, private, no-cache=\"Set-Cookie, x\" , s-maxage=\"60\", max-age=30");
+  const CacheControl cache =
+      ParseCacheControl("Max-Age=3600, private, no-cache=\"Set-Cookie, x\" , s-maxage=\"60\", max-age=30");
   EXPECT_EQ(cache.max_age, 30u);
   EXPECT_EQ(cache.s_maxage, 60u);
   EXPECT_TRUE(cache.is_private);
@@ -90,7 +94,8 @@ TEST(CacheControlTest, FreshnessFollowsTheRfcsOrder) {
 
 TEST(HeadersTest, FieldsAreFoundIgnoringCaseAndFoldsAreJoined) {
   const ResponseHead head = ParseResponseHead(
-      "HTTP/1.1 200 OK\r\nA: 1\r\nfolded: x\r\n \t y\r\n  z\r\nno colon here\r\nb@d name: 1\r\n a: \xff\r\nSet-Cookie: 1\nset-cookie: 2\n\r\n");
+      "HTTP/1.1 200 OK\r\nA: 1\r\nfolded: x\r\n \t y\r\n  z\r\nno colon here\r\nb@d name: 1\r\n a: \xff\r\nSet-Cookie: "
+      "1\nset-cookie: 2\n\r\n");
   ASSERT_EQ(head.outcome, HeadOutcome::kRead);
   EXPECT_EQ(head.fields.Find("FOLDED"), "x y z");
   EXPECT_EQ(head.fields.Find("a"), "1");
@@ -104,7 +109,8 @@ TEST(HeadersTest, RefusalsHaveNames) {
   EXPECT_EQ(ParseResponseHead("<html>hello").outcome, HeadOutcome::kNoStatusLine);
   EXPECT_EQ(ParseResponseHead("HTTP/1.1 abc").outcome, HeadOutcome::kBadStatusLine);
   EXPECT_EQ(ParseResponseHead(std::string_view("HTTP/1.1 200 OK\r\na: \0\r\n", 23)).outcome, HeadOutcome::kBadField);
-  EXPECT_EQ(ParseResponseHead("HTTP/1.1 200 OK\r\na: 1\r\nb: 2\r\n", {.max_fields = 1}).outcome, HeadOutcome::kTooManyFields);
+  EXPECT_EQ(ParseResponseHead("HTTP/1.1 200 OK\r\na: 1\r\nb: 2\r\n", {.max_fields = 1}).outcome,
+            HeadOutcome::kTooManyFields);
   EXPECT_EQ(ParseResponseHead("HTTP/1.1 200 OK\r\na: 1\r\n", {.max_bytes = 10}).outcome, HeadOutcome::kTooLarge);
   EXPECT_EQ(ParseResponseHead("HTTP/2 204").status, 204);
 }
@@ -163,7 +169,8 @@ TEST(ResponseParserTest, AClosedConnectionIsNamedByWhereItClosed) {
 // Inputs that end where the readable memory does: an over-read of one byte is a crash.
 TEST(HttpGuardPageTest, NothingIsReadPastTheEnd) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  auto* memory = static_cast<char*>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* memory =
+      static_cast<char*>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(memory, MAP_FAILED);
   ASSERT_EQ(mprotect(memory + 2 * page, page, PROT_NONE), 0);
   const auto place = [&](std::string_view bytes) {
@@ -171,7 +178,9 @@ TEST(HttpGuardPageTest, NothingIsReadPastTheEnd) {
     std::memcpy(at, bytes.data(), bytes.size());
     return std::string_view(at, bytes.size());
   };
-  const std::string raw = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: text/html;a=\"b\\\"\r\n x\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+  const std::string raw =
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: text/html;a=\"b\\\"\r\n "
+      "x\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
   for (size_t size = 0; size <= raw.size(); ++size) {
     std::string_view in = place(std::string_view(raw).substr(0, size));
     ResponseParser parser;
@@ -181,7 +190,8 @@ TEST(HttpGuardPageTest, NothingIsReadPastTheEnd) {
   for (const std::string_view date : {"Sun, 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37.5+01:00"}) {
     for (size_t size = 0; size <= date.size(); ++size) ParseAnyDate(place(date.substr(0, size)));
   }
-  for (const std::string_view field : {"max-age=\"1\\\"", "no-cache=\"a,\\", "a=,,=\""}) ParseCacheControl(place(field));
+  for (const std::string_view field : {"max-age=\"1\\\"", "no-cache=\"a,\\", "a=,,=\""})
+    ParseCacheControl(place(field));
   munmap(memory, 3 * page);
 }
 

@@ -86,8 +86,8 @@ bool MimeType::IsAudioOrVideo() const { return type == "audio" || type == "video
 bool MimeType::IsFont() const {
   if (type == "font") return true;
   if (type != "application") return false;
-  for (const std::string_view name : {"font-cff", "font-off", "font-sfnt", "font-ttf", "font-woff", "vnd.ms-fontobject",
-                                      "vnd.ms-opentype"}) {
+  for (const std::string_view name :
+       {"font-cff", "font-off", "font-sfnt", "font-ttf", "font-woff", "vnd.ms-fontobject", "vnd.ms-opentype"}) {
     if (subtype == name) return true;
   }
   return false;
@@ -122,10 +122,10 @@ std::string_view MimeType::Minimized() const {
   if (Is("image/svg+xml")) return "image/svg+xml";
   if (IsXml()) return "application/xml";
   static constexpr std::array<std::string_view, 24> kKnown = {
-      "text/html",  "text/plain", "text/css",   "application/pdf",  "image/png",  "image/jpeg",
-      "image/gif",  "image/webp", "image/avif", "image/bmp",        "image/x-icon", "audio/mpeg",
-      "audio/ogg",  "audio/wav",  "video/mp4",  "video/webm",       "video/ogg",  "application/ogg",
-      "font/woff",  "font/woff2", "font/ttf",   "application/zip",  "font/otf",   "application/x-gzip"};
+      "text/html", "text/plain", "text/css",   "application/pdf", "image/png",    "image/jpeg",
+      "image/gif", "image/webp", "image/avif", "image/bmp",       "image/x-icon", "audio/mpeg",
+      "audio/ogg", "audio/wav",  "video/mp4",  "video/webm",      "video/ogg",    "application/ogg",
+      "font/woff", "font/woff2", "font/ttf",   "application/zip", "font/otf",     "application/x-gzip"};
   for (const std::string_view known : kKnown) {
     if (Is(known)) return known;
   }

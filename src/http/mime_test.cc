@@ -113,7 +113,8 @@ TEST(MimeFactsTest, SeveralContentTypeFieldsAreExtractedAsFetchDoes) {
     std::string lines;
     for (const Json& value : values) {
       const std::string text = value;
-      lines += one_field && !lines.empty() ? ", " + text : (one_field ? "" : "\r\n") + std::string("Content-Type: ") + text;
+      lines +=
+          one_field && !lines.empty() ? ", " + text : (one_field ? "" : "\r\n") + std::string("Content-Type: ") + text;
       if (one_field) continue;
     }
     HeaderFields fields;
@@ -133,7 +134,8 @@ TEST(MimeFactsTest, SeveralContentTypeFieldsAreExtractedAsFetchDoes) {
       const bool executes = mime && mime->IsJavaScript();
       const std::string* charset = mime ? mime->Parameter("charset") : nullptr;
       bool right = executes == fact["executes"].get<bool>();
-      if (right && executes && fact["encoding"].is_string()) right = charset && *charset == fact["encoding"];
+      if (right && executes && fact["encoding"].is_string())
+        right = charset && *charset == fact["encoding"].get<std::string>();
       if (right && executes && fact["encoding"].is_null()) right = charset == nullptr;
       count.Add(right, fact.dump() + " " + (mime ? mime->Serialize() : "none"));
     }
@@ -176,8 +178,14 @@ TEST(SniffTest, UndeclaredBodiesAreKnownByTheirFirstBytes) {
   EXPECT_EQ(Sniff({}, "\x89PNG\r\n\x1a\n..."), "image/png");
   EXPECT_EQ(Sniff({}, "RIFFxxxxWEBPVP8 "), "image/webp");
   EXPECT_EQ(Sniff({}, "RIFFxxxxWAVEfmt "), "audio/wave");
-  EXPECT_EQ(Sniff({}, "\0\0\0\x14""ftypisom\0\0\0\0isom"sv), "video/mp4");
-  EXPECT_EQ(Sniff({}, "\0\0\0\x14""ftypavif\0\0\0\0avif"sv), "image/avif");
+  EXPECT_EQ(Sniff({},
+                  "\0\0\0\x14"
+                  "ftypisom\0\0\0\0isom"sv),
+            "video/mp4");
+  EXPECT_EQ(Sniff({},
+                  "\0\0\0\x14"
+                  "ftypavif\0\0\0\0avif"sv),
+            "image/avif");
   EXPECT_EQ(Sniff({}, "\x1a\x45\xdf\xa3\x42\x82\x84webm"), "video/webm");
   EXPECT_EQ(Sniff({}, "PK\3\4...."), "application/zip");
   EXPECT_EQ(Sniff({}, "\x1f\x8b\x08\0"sv), "application/x-gzip");

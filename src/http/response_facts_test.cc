@@ -27,16 +27,20 @@ struct Exclusion {
 
 const std::vector<Exclusion> kExclusions = {
     // Parsers stricter than RFC 9112 asks of a client, or than browsers are.
-    {"lines that end in LF alone (RFC 9112 section 2.2 allows it, browsers do it)", {38, 40, 65, 93, 94, 95, 96, 97, 98, 99, 100, 101}},
+    {"lines that end in LF alone (RFC 9112 section 2.2 allows it, browsers do it)",
+     {38, 40, 65, 93, 94, 95, 96, 97, 98, 99, 100, 101}},
     {"LF alone in chunked framing (browsers and curl take it)", {287, 288, 289, 290, 291}},
     {"a CR inside a line is a blank (RFC 9112 section 2.2 allows it; no browser refuses it yet)",
-     {27, 28, 29, 30, 31, 32, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 810}},
+     {27,  28,  29,  30,  31,  32,  108, 109, 110, 111, 112, 113, 114, 115,
+      116, 117, 118, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 810}},
     {"an empty line before the status line (RFC 9112 section 2.2, llhttp and httparse skip it)", {85, 102}},
-    {"more or other blanks in a status line (RFC 9112 section 4: lenient parsing on whitespace)", {35, 125, 126, 127, 142, 143, 144}},
+    {"more or other blanks in a status line (RFC 9112 section 4: lenient parsing on whitespace)",
+     {35, 125, 126, 127, 142, 143, 144}},
     {"blanks before the first field are dropped (RFC 9112 section 2.2 allows it)", {34, 130, 147}},
     {"blanks before a colon are removed (RFC 9112 section 5.1, as a proxy must)", {132, 149}},
     {"a line that is no field is left out (browsers do)", {70, 131, 148, 181, 448}},
-    {"a colon in a reason, a name's end or a value is allowed by the grammar; the test saw no effect of the field", {179, 180, 182, 183, 184, 185, 186}},
+    {"a colon in a reason, a name's end or a value is allowed by the grammar; the test saw no effect of the field",
+     {179, 180, 182, 183, 184, 185, 186}},
     {"status codes of one digit (browsers take them, WPT status-code tests)", {37, 692}},
     {"bytes after a message that closes its connection are left to the caller", {5, 7}},
     {"chunk extensions are skipped unread, blanks after a size dropped (browsers do)", {75, 81, 83}},
@@ -44,17 +48,20 @@ const std::vector<Exclusion> kExclusions = {
     {"trailers are not read, so a NUL in one breaks nothing", {811}},
     {"a Content-Length that is no number is ignored (Fetch)", {383, 444, 452}},
     {"Content-Lengths are compared as text (Fetch)", {569}},
-    {"transfer codings that were not asked for: the body lasts until close (RFC 9112 section 6.3)", {440, 453, 713, 738, 774, 775, 812}},
+    {"transfer codings that were not asked for: the body lasts until close (RFC 9112 section 6.3)",
+     {440, 453, 713, 738, 774, 775, 812}},
     // Not about the parser.
     {"another protocol: RTSP, ICE, HTTP/5.6, telnet", {42, 56, 57, 772}},
-    {"HTTP/0.9 or an alias of HTTP: named kNoStatusLine, which the client's options turn into success", {364, 623, 644, 645, 827}},
+    {"HTTP/0.9 or an alias of HTTP: named kNoStatusLine, which the client's options turn into success",
+     {364, 623, 644, 645, 827}},
     {"an upgrade was asked for", {9, 10, 770, 780}},
     {"the parser was told that no body follows, or to ignore the length", {20, 403, 495}},
     {"several Location fields: a matter of redirects", {512, 571}},
     {"the head's limit is ours", {616}},
     {"httparse gives no reason where it is not ASCII", {306}},
     {"curl: the command line's limits, conditions or files decide",
-     {342, 345, 353, 371, 374, 404, 408, 424, 428, 443, 473, 563, 591, 631, 643, 688, 721, 722, 730, 734, 742, 753, 757, 769, 808, 817, 824, 843, 844, 845, 853, 854}},
+     {342, 345, 353, 371, 374, 404, 408, 424, 428, 443, 473, 563, 591, 631, 643, 688,
+      721, 722, 730, 734, 742, 753, 757, 769, 808, 817, 824, 843, 844, 845, 853, 854}},
 };
 
 bool Refused(ResponseOutcome outcome) {
@@ -187,7 +194,8 @@ bool Agrees(const Json& fact) {
   if (fact.contains("headers") && !FieldsAgree(fact["headers"], head.fields)) return false;
   if (fact.contains("status") && fact["status"].is_number() && head.status != fact["status"].get<int>()) return false;
   if (fact.contains("status") && fact.contains("status_text") && fact["status_text"].is_string() &&
-      IsAlpha(head.reason.empty() ? 'x' : head.reason.back()) && head.reason != TrimBlanks(fact["status_text"].get<std::string>())) {
+      IsAlpha(head.reason.empty() ? 'x' : head.reason.back()) &&
+      head.reason != TrimBlanks(fact["status_text"].get<std::string>())) {
     return false;
   }
   if (fact.contains("x_frame_options_effective") && fact["x_frame_options_effective"].is_boolean()) {

@@ -18,15 +18,15 @@
 namespace portolan {
 
 enum class ResponseOutcome : uint8_t {
-  kGoing,          // more bytes are expected
-  kComplete,       // the whole response is here
-  kTruncated,      // the connection closed inside a body that said how long it is
-  kCutHead,        // the connection closed inside the head; what was there has been read, as browsers do
-  kEmpty,          // it closed before any byte of a status line
-  kBadHead,        // see head().outcome
-  kBadLength,      // Content-Lengths that differ
-  kBadChunk,       // not the chunked coding; the body holds what came before
-  kTooLarge,       // a body beyond the limit; the body holds exactly the limit
+  kGoing,      // more bytes are expected
+  kComplete,   // the whole response is here
+  kTruncated,  // the connection closed inside a body that said how long it is
+  kCutHead,    // the connection closed inside the head; what was there has been read, as browsers do
+  kEmpty,      // it closed before any byte of a status line
+  kBadHead,    // see head().outcome
+  kBadLength,  // Content-Lengths that differ
+  kBadChunk,   // not the chunked coding; the body holds what came before
+  kTooLarge,   // a body beyond the limit; the body holds exactly the limit
   kTooManyInterim,
 };
 

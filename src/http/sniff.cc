@@ -36,9 +36,12 @@ constexpr std::array kImages = {
     Magic{"\xff\xd8\xff", "", "image/jpeg"},
 };
 constexpr std::array kMedia = {
-    Magic{"FORM    AIFF", "....????....", "audio/aiff"}, Magic{"ID3", "", "audio/mpeg"},
-    Magic{"OggS\0"sv, "", "application/ogg"},            Magic{"MThd\0\0\0\6"sv, "", "audio/midi"},
-    Magic{"RIFF    AVI ", "....????....", "video/avi"},  Magic{"RIFF    WAVE", "....????....", "audio/wave"},
+    Magic{"FORM    AIFF", "....????....", "audio/aiff"},
+    Magic{"ID3", "", "audio/mpeg"},
+    Magic{"OggS\0"sv, "", "application/ogg"},
+    Magic{"MThd\0\0\0\6"sv, "", "audio/midi"},
+    Magic{"RIFF    AVI ", "....????....", "video/avi"},
+    Magic{"RIFF    WAVE", "....????....", "audio/wave"},
 };
 constexpr std::array kArchives = {
     Magic{"\x1f\x8b\x08", "", "application/x-gzip"},
@@ -46,8 +49,8 @@ constexpr std::array kArchives = {
     Magic{"Rar!\x1a\7\0"sv, "", "application/x-rar-compressed"},
 };
 constexpr std::array kFonts = {
-    Magic{"\0\1\0\0"sv, "", "font/ttf"},  Magic{"OTTO", "", "font/otf"},   Magic{"ttcf", "", "font/collection"},
-    Magic{"wOFF", "", "font/woff"},       Magic{"wOF2", "", "font/woff2"},
+    Magic{"\0\1\0\0"sv, "", "font/ttf"}, Magic{"OTTO", "", "font/otf"},   Magic{"ttcf", "", "font/collection"},
+    Magic{"wOFF", "", "font/woff"},      Magic{"wOF2", "", "font/woff2"},
 };
 
 template <size_t kCount>
@@ -225,7 +228,7 @@ std::string_view FeedOrHtml(std::string_view bytes) {
 }  // namespace
 
 std::string_view ContentKindName(ContentKind kind) {
-  constexpr std::array<std::string_view, 12> kNames = {"html",  "xml",   "text", "json",    "script", "pdf",
+  constexpr std::array<std::string_view, 12> kNames = {"html",     "xml",   "text",  "json", "script",  "pdf",
                                                        "document", "image", "media", "font", "archive", "binary"};
   return kNames[static_cast<size_t>(kind)];
 }

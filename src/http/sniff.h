@@ -41,8 +41,8 @@ struct Sniffed {
   ContentKind kind;
 };
 
-// `content_type` is the last Content-Type field as it came, `no_sniff` whether X-Content-Type-Options says so. `bytes` is
-// the decoded body or its beginning.
+// `content_type` is the last Content-Type field as it came, `no_sniff` whether X-Content-Type-Options says so. `bytes`
+// is the decoded body or its beginning.
 Sniffed SniffContent(std::optional<std::string_view> content_type, std::string_view bytes, bool no_sniff);
 
 // Section 3: a byte that text does not hold.

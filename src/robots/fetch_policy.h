@@ -10,10 +10,10 @@
 namespace portolan {
 
 enum class RobotsVerdict : uint8_t {
-  kUseFile,        // 2xx: parse the body
-  kFollow,         // a redirect, and fewer than five so far: fetch its target, on whatever host
-  kAllowAll,       // there is no file (4xx), or redirects without end
-  kDisallowAll,    // unreachable (5xx, no answer): nothing for now, ask again later
+  kUseFile,      // 2xx: parse the body
+  kFollow,       // a redirect, and fewer than five so far: fetch its target, on whatever host
+  kAllowAll,     // there is no file (4xx), or redirects without end
+  kDisallowAll,  // unreachable (5xx, no answer): nothing for now, ask again later
 };
 
 inline constexpr int kMaxRobotsRedirects = 5;

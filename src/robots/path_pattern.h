@@ -44,8 +44,8 @@ std::optional<PathPattern> ParsePathPattern(std::string_view rule);
 // REQUIRES: `pattern` is the text of a PathPattern and `path` is canonical.
 bool PatternMatches(std::string_view pattern, std::string_view path);
 
-// A set of two-byte sequences, as 64 bits: what a text holds, or what a pattern needs. A text whose set lacks a bit of a
-// pattern's set cannot match it.
+// A set of two-byte sequences, as 64 bits: what a text holds, or what a pattern needs. A text whose set lacks a bit of
+// a pattern's set cannot match it.
 using PairSet = uint64_t;
 constexpr PairSet PairBit(uint8_t first, uint8_t second) {
   return PairSet{1} << (((first * 0x9du) ^ (second * 0x2bu)) & 63);

@@ -172,7 +172,8 @@ TEST(RobotsFactsTest, OtherFactsHoldButForThoseListed) {
     ++total;
     passed += *agrees ? 1 : 0;
     if (*agrees) continue;
-    const std::string text = fact.contains("robots_txt_b64") ? FromBase64(fact["robots_txt_b64"].get<std::string>()) : "";
+    const std::string text =
+        fact.contains("robots_txt_b64") ? FromBase64(fact["robots_txt_b64"].get<std::string>()) : "";
     if (fact["kind"] == "status_allowed" || fact["kind"] == "defer_visits") {
       departures["a redirect is followed, not a verdict"] += 1;
     } else if (text.find("<BR>") != std::string::npos) {
@@ -196,7 +197,7 @@ TEST(RobotsFactsTest, OtherFactsHoldButForThoseListed) {
   EXPECT_EQ(departures, expected_departures);
   // Statistics of other parsers, the work of url/, Yandex's Host line, line numbers.
   const std::map<std::string, size_t> expected_not_ours = {
-      {"defer_visits", 1}, {"get_path_params_query", 19}, {"host", 7},      {"matching_line", 9},
+      {"defer_visits", 1}, {"get_path_params_query", 19}, {"host", 7},       {"matching_line", 9},
       {"parse_stats", 20}, {"prepare_url", 26},           {"robots_url", 6}, {"sitemap[2]", 1}};
   EXPECT_EQ(not_ours, expected_not_ours);
 }

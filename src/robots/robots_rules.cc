@@ -102,9 +102,7 @@ struct RulesLayout {
 };
 
 Result<RobotsRules> RobotsRules::Open(std::string_view bytes) {
-  const auto corrupt = [](const char* what) {
-    return Fail(ErrorCode::kCorrupt, std::string("robots rules: ") + what);
-  };
+  const auto corrupt = [](const char* what) { return Fail(ErrorCode::kCorrupt, std::string("robots rules: ") + what); };
   if (bytes.empty()) return corrupt("no bytes");
   if (static_cast<uint8_t>(bytes[0]) != kVersion) {
     return Fail(ErrorCode::kUnsupported, "robots rules: version " + std::to_string(static_cast<uint8_t>(bytes[0])));
@@ -132,8 +130,8 @@ Result<RobotsRules> RobotsRules::Open(std::string_view bytes) {
   rules.parents_ = rules.keys_ + width * count;
   rules.pairs_ = rules.parents_ + width * rules.plain_;
   rules.text_ = rules.pairs_ + sizeof(PairSet) * rules.starred_;
-  const bool valid = rules.wide_ ? RulesLayout<uint32_t>::Valid(rules, text_size)
-                                 : RulesLayout<uint16_t>::Valid(rules, text_size);
+  const bool valid =
+      rules.wide_ ? RulesLayout<uint32_t>::Valid(rules, text_size) : RulesLayout<uint16_t>::Valid(rules, text_size);
   if (!valid) return corrupt("rules out of order");
   return rules;
 }
@@ -185,7 +183,8 @@ std::string RobotsRulesBuilder::Build() && {
     const auto same_text = [](const Rule& a, const Rule& b) { return a.text == b.text; };
     rules->erase(std::unique(rules->begin(), rules->end(), same_text), rules->end());
   }
-  std::stable_sort(starred_.begin(), starred_.end(), [](const Rule& a, const Rule& b) { return a.key > b.key; });
+  std::sort(starred_.begin(), starred_.end(),
+            [](const Rule& a, const Rule& b) { return a.key != b.key ? a.key > b.key : a.text < b.text; });
 
   std::vector<uint32_t> begins, keys, parents;
   std::string pairs, text;
@@ -210,8 +209,8 @@ std::string RobotsRulesBuilder::Build() && {
   const bool wide = std::max({text.size(), begins.size(), size_t{greatest}}) > UINT16_MAX;
   std::string out;
   out.push_back(static_cast<char>(kVersion));
-  out.push_back(static_cast<char>(static_cast<uint8_t>(group_) | (wide ? kWideFlag : 0) |
-                                  (crawl_delay_ms_ ? kDelayFlag : 0)));
+  out.push_back(
+      static_cast<char>(static_cast<uint8_t>(group_) | (wide ? kWideFlag : 0) | (crawl_delay_ms_ ? kDelayFlag : 0)));
   out.append(6, '\0');
   AppendLe<uint32_t>(out, crawl_delay_ms_.value_or(0));
   AppendLe<uint32_t>(out, static_cast<uint32_t>(plain_.size()));

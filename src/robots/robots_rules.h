@@ -11,7 +11,8 @@
 //
 // Bound of a match: O(log n · |path|) for plain rules, O(|path| + |rule|) for each of the others, in any case.
 //
-// Format, little-endian (docs/formats/robots_rules.md has a worked example). U is 2 bytes wide, or 4 with the flag wide:
+// Format, little-endian (docs/formats/robots_rules.md has a worked example). U is 2 bytes wide, or 4 with the flag
+// wide:
 //   u8  version (1)      u8  flags: bits 0-1 RobotsGroup, 2 wide, 3 has crawl delay      u16 zero
 //   u32 checksum: the low half of XXH3-64 of all that follows, seeded with the u32 before it
 //   u32 crawl delay in milliseconds

@@ -36,7 +36,8 @@ TEST(RobotsRulesTest, LongestMatchWinsAndAllowWinsTies) {
 }
 
 TEST(RobotsRulesTest, PlainRulesAreFoundThroughTheirPrefixes) {
-  const std::string rules = Compile({{"/a", false}, {"/abc", true}, {"/abd/x", false}, {"/abd/y", true}, {"/b", false}});
+  const std::string rules =
+      Compile({{"/a", false}, {"/abc", true}, {"/abd/x", false}, {"/abd/y", true}, {"/b", false}});
   EXPECT_FALSE(Allows(rules, "/abb"));
   EXPECT_TRUE(Allows(rules, "/abcd"));
   EXPECT_FALSE(Allows(rules, "/abd/xyz"));
@@ -93,12 +94,26 @@ TEST(RobotsRulesTest, GoldenBytes) {
   }
   hex.replace(8, 8, "CHECKSUM");
   EXPECT_EQ(hex,
-            "010a0000" "CHECKSUM" "dc050000" "02000000" "01000000" "0c000000"
-            "0000" "0200" "0500" "0c00"   // begins
-            "0400" "0700" "0e00"          // keys
-            "0000" "0100"                 // parents
-            "8001000000000008"            // pairs of ".gif"
-            "2f61" "2f6162" "2f2a2e67696624" "0000000000000000");
+            "010a0000"
+            "CHECKSUM"
+            "dc050000"
+            "02000000"
+            "01000000"
+            "0c000000"
+            "0000"
+            "0200"
+            "0500"
+            "0c00"  // begins
+            "0400"
+            "0700"
+            "0e00"  // keys
+            "0000"
+            "0100"              // parents
+            "8001000000000008"  // pairs of ".gif"
+            "2f61"
+            "2f6162"
+            "2f2a2e67696624"
+            "0000000000000000");
 }
 
 TEST(RobotsRulesTest, ManyRulesUseWideNumbers) {
@@ -133,18 +148,20 @@ TEST(RobotsRulesTest, NothingIsReadPastTheEndOfRulesOrPath) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const auto place = [page](std::string_view bytes) {
     const size_t pages = (bytes.size() + page - 1) / page + 1;
-    auto* memory = static_cast<char*>(mmap(nullptr, (pages + 1) * page, PROT_READ | PROT_WRITE,
-                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* memory = static_cast<char*>(
+        mmap(nullptr, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     EXPECT_NE(memory, MAP_FAILED);
     EXPECT_EQ(mprotect(memory + pages * page, page, PROT_NONE), 0);
     char* at = memory + pages * page - bytes.size();
     std::memcpy(at, bytes.data(), bytes.size());
     return std::string_view(at, bytes.size());
   };
-  const std::string_view rules = place(Compile({{"/a", false}, {"/abcdefghijkl", true}, {"/*.gif$", false}, {"/z*y", false}}));
+  const std::string_view rules =
+      place(Compile({{"/a", false}, {"/abcdefghijkl", true}, {"/*.gif$", false}, {"/z*y", false}}));
   const auto opened = RobotsRules::Open(rules);
   ASSERT_TRUE(opened.has_value());
-  for (const std::string_view path : {"/", "/a", "/abcdefg", "/abcdefgh", "/abcdefghijklm", "/x.gif", "/z%", "/zz%4", "/%41"}) {
+  for (const std::string_view path :
+       {"/", "/a", "/abcdefg", "/abcdefgh", "/abcdefghijklm", "/x.gif", "/z%", "/zz%4", "/%41"}) {
     opened->Allows(place(path));
   }
   const std::string_view text = place("\xef\xbb\xbfUser-agent: *\r\nDisallow: /a%");
@@ -247,6 +264,7 @@ TEST(RobotsTagTest, UnavailableAfterTakesDatesOfEveryForm) {
   EXPECT_EQ(after("unavailable_after: Friday, 25-Jun-10 23:00:00 GMT, noindex"), 1277506800);
   EXPECT_FALSE(after("unavailable_after: soon, noindex"));
   EXPECT_FALSE(after("unavailable_after"));
+  EXPECT_FALSE(after("unavailable_after:, unavailable_after:"));
 }
 
 }  // namespace

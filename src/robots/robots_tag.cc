@@ -41,8 +41,20 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 // Directives that are followed by a colon and a value: what stands before the colon is no agent.
-bool TakesValue(std::string_view name) {
-  return StartsWithIgnoringCase(name, "max-") || EqualsIgnoringCase(name, kUnavailableAfter);
+bool TakesValue(std::string_view name) { return StartsWithIgnoringCase(name, "max-"); }
+
+// The date at the front of `list`, which may hold one comma (after a weekday), and how many bytes of the list it takes.
+struct ListedDate {
+  std::optional<int64_t> seconds;
+  size_t size;
+};
+ListedDate TakeDate(std::string_view list) {
+  const size_t first = std::min(list.find(','), list.size());
+  const auto shorter = ParseAnyDate(Trimmed(list.substr(0, first)));
+  if (shorter || first == list.size()) return {shorter, first};
+  const size_t second = std::min(list.find(',', first + 1), list.size());
+  const auto longer = ParseAnyDate(Trimmed(list.substr(0, second)));
+  return {longer, longer ? second : first};
 }
 
 }  // namespace
@@ -53,62 +65,35 @@ void RobotsTag::AddDirective(std::string_view directive) {
   }
 }
 
-void RobotsTag::AddDate(std::string_view date) {
-  const std::optional<int64_t> seconds = ParseAnyDate(date);
-  if (!seconds) return;
-  unavailable_after_ = std::min(unavailable_after_.value_or(*seconds), *seconds);
+void RobotsTag::AddList(std::string_view list, bool agents) {
+  bool for_us = true;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    const std::string_view item = list.substr(0, comma);
+    const size_t colon = item.find(':');
+    const std::string_view name = Trimmed(item.substr(0, colon));
+    size_t used = comma;
+    if (colon == std::string_view::npos) {
+      if (for_us) AddDirective(name);
+    } else if (EqualsIgnoringCase(name, kUnavailableAfter)) {
+      const ListedDate date = TakeDate(list.substr(colon + 1));
+      used = colon + 1 + date.size;
+      if (for_us && date.seconds) {
+        unavailable_after_ = std::min(unavailable_after_.value_or(*date.seconds), *date.seconds);
+      }
+    } else if (agents && !TakesValue(name)) {
+      for_us = EqualsIgnoringCase(name, agent_) || EqualsIgnoringCase(name, "robots") || name == "*";
+      used = colon;  // what follows the colon is the first directive for that agent
+    }
+    list.remove_prefix(std::min(used + 1, list.size()));
+  }
 }
 
 void RobotsTag::AddMeta(std::string_view name, std::string_view content) {
   name = Trimmed(name);
-  if (!EqualsIgnoringCase(name, "robots") && !EqualsIgnoringCase(name, agent_)) return;
-  // As a field that speaks to everybody: a colon here never follows an agent's name.
-  while (!content.empty()) {
-    const size_t comma = content.find(',');
-    std::string_view item = Trimmed(content.substr(0, comma));
-    content.remove_prefix(comma == std::string_view::npos ? content.size() : comma + 1);
-    if (StartsWithIgnoringCase(item, kUnavailableAfter)) {
-      // A date may hold a comma after its weekday.
-      const size_t colon = item.find(':');
-      if (colon == std::string_view::npos) continue;
-      const std::string_view date = Trimmed(item.substr(colon + 1));
-      if (ParseAnyDate(date)) {
-        AddDate(date);
-      } else if (comma != std::string_view::npos) {
-        const std::string_view rest = content.substr(0, content.find(','));
-        AddDate(std::string_view(date.data(), static_cast<size_t>(rest.data() + rest.size() - date.data())));
-      }
-      continue;
-    }
-    AddDirective(item);
-  }
+  if (EqualsIgnoringCase(name, "robots") || EqualsIgnoringCase(name, agent_)) AddList(content, false);
 }
 
-void RobotsTag::AddField(std::string_view value) {
-  bool for_us = true;
-  while (!value.empty()) {
-    const size_t comma = value.find(',');
-    std::string_view item = Trimmed(value.substr(0, comma));
-    const size_t colon = item.find(':');
-    if (colon != std::string_view::npos && !TakesValue(Trimmed(item.substr(0, colon)))) {
-      const std::string_view agent = Trimmed(item.substr(0, colon));
-      for_us = EqualsIgnoringCase(agent, agent_) || EqualsIgnoringCase(agent, "robots") || agent == "*";
-      value.remove_prefix(static_cast<size_t>(item.data() - value.data()) + colon + 1);
-      continue;
-    }
-    if (StartsWithIgnoringCase(item, kUnavailableAfter)) {
-      const size_t next = comma == std::string_view::npos ? comma : value.find(',', comma + 1);
-      const bool with_comma = colon != std::string_view::npos && comma != std::string_view::npos &&
-                              !ParseAnyDate(Trimmed(item.substr(colon + 1))) &&
-                              ParseAnyDate(Trimmed(value.substr(value.find(':') + 1, next - value.find(':') - 1)));
-      const size_t end = with_comma ? next : comma;
-      if (for_us) AddMeta("robots", value.substr(0, end));
-      value.remove_prefix(end == std::string_view::npos ? value.size() : end + 1);
-      continue;
-    }
-    if (for_us) AddDirective(item);
-    value.remove_prefix(comma == std::string_view::npos ? value.size() : comma + 1);
-  }
-}
+void RobotsTag::AddField(std::string_view value) { AddList(value, true); }
 
 }  // namespace portolan

@@ -15,15 +15,15 @@ namespace portolan {
 class RobotsTag {
  public:
   enum Flag : uint16_t {
-    kNoIndex = 1,         // also set by "none"
-    kNoFollow = 2,        // also set by "none"
-    kNoArchive = 4,       // also "nocache"
+    kNoIndex = 1,    // also set by "none"
+    kNoFollow = 2,   // also set by "none"
+    kNoArchive = 4,  // also "nocache"
     kNoSnippet = 8,
     kNoImageIndex = 16,
     kNoTranslate = 32,
     kIndexIfEmbedded = 64,
-    kNoOdp = 128,         // historic: noodp, noydir
-    kNoAi = 256,          // noai, noimageai, notrain…: not for the training of models
+    kNoOdp = 128,  // historic: noodp, noydir
+    kNoAi = 256,   // noai, noimageai, notrain…: not for the training of models
   };
 
   // `agent` is our product token, as in robots.txt.
@@ -43,7 +43,8 @@ class RobotsTag {
 
  private:
   void AddDirective(std::string_view directive);
-  void AddDate(std::string_view date);
+  // `agents`: may a name and a colon stand before directives?
+  void AddList(std::string_view list, bool agents);
 
   std::string_view agent_;
   uint16_t flags_ = 0;

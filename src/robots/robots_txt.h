@@ -1,9 +1,9 @@
 // ParseRobots: robots.txt as RFC 9309 has it, plus Crawl-delay and Sitemap lines.
 //
-// Lines end in CR, LF or both and are cut at kMaxRobotsLine bytes; a BOM, or the beginning of one, is skipped; # begins a comment; keys are case-insensitive; a line without a colon,
-// with an unknown or misspelt key, or a rule before any User-agent line is ignored. Groups for one agent are merged,
-// and an unknown line inside a group does not end it. Only the groups for our agent are compiled, and those for * only
-// where no group names us.
+// Lines end in CR, LF or both and are cut at kMaxRobotsLine bytes; a BOM, or the beginning of one, is skipped; # begins
+// a comment; keys are case-insensitive; a line without a colon, with an unknown or misspelt key, or a rule before any
+// User-agent line is ignored. Groups for one agent are merged, and an unknown line inside a group does not end it. Only
+// the groups for our agent are compiled, and those for * only where no group names us.
 //
 // Agents: RFC 9309's product token is made of letters, - and _. The value of a User-agent line is read up to the first
 // other character ("FooBot/2.1" is "foobot") and compared, ignoring case, with the whole of our token. A token of ours

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "http/ascii.h"
 #include "robots/sitemap_reader.h"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
 constexpr std::string_view kBom = "\xef\xbb\xbf";
+constexpr std::string_view kUtf16Le = "\xff\xfe";
+constexpr std::string_view kUtf16Be = "\xfe\xff";
 
 }  // namespace
 
@@ -20,7 +23,7 @@ std::string_view SitemapKindName(SitemapKind kind) {
 }
 
 std::string_view SitemapOutcomeName(SitemapOutcome outcome) {
-  constexpr std::array<std::string_view, 10> kNames = {"going",     "whole",     "malformed",  "hostile",    "too-deep",
+  constexpr std::array<std::string_view, 10> kNames = {"going",    "whole",     "malformed",  "hostile",    "too-deep",
                                                        "too-many", "too-large", "bad-coding", "no-sitemap", "stopped"};
   return kNames[static_cast<size_t>(outcome)];
 }
@@ -52,8 +55,9 @@ class SitemapParser::TextReader final : public SitemapParser::Reader {
     while (!bytes.empty() && outcome_ == SitemapOutcome::kGoing) {
       const size_t end = bytes.find_first_of("\r\n");
       const std::string_view piece = bytes.substr(0, end);
-      // One byte past the limit marks a line as too long; the rest of it is not kept.
-      line_ += piece.substr(0, limits_.max_url + kBlanks.size() + 1 - std::min(line_.size(), limits_.max_url + 1));
+      const size_t room = limits_.max_url + kMaxBlanks - line_.size();
+      too_long_ = too_long_ || piece.size() > room;
+      line_ += piece.substr(0, room);
       if (end == std::string_view::npos) break;
       EndLine();
       bytes.remove_prefix(end + 1);
@@ -70,15 +74,20 @@ class SitemapParser::TextReader final : public SitemapParser::Reader {
   }
 
  private:
+  static constexpr size_t kMaxBlanks = 256;  // around a URL
+
   void EndLine() {
     SitemapEntry entry;
+    const bool too_long = std::exchange(too_long_, false);
     std::swap(entry.url, line_);
-    const std::string_view line = std::string_view(entry.url).substr(
-        std::min(entry.url.find_first_not_of(kBlanks), entry.url.size()));
+    const std::string_view line =
+        std::string_view(entry.url).substr(std::min(entry.url.find_first_not_of(kBlanks), entry.url.size()));
+    if (too_long) return;
     if (StartsWithIgnoringCase(line, "http://") || StartsWithIgnoringCase(line, "https://")) Emit(entry);
   }
 
   std::string line_;
+  bool too_long_ = false;
 };
 
 std::unique_ptr<SitemapParser::Reader> SitemapParser::Reader::CreateText(
@@ -103,17 +112,22 @@ void SitemapParser::Read(std::string_view decoded) {
   }
   if (reader_ == nullptr) {
     head_ += decoded;
-    const bool utf16 = head_.starts_with("\xff\xfe") || head_.starts_with("\xfe\xff");
-    size_t from = 0;
-    if (!utf16) {
-      if (head_.size() < kBom.size() && kBom.starts_with(head_)) return;
-      from = head_.find_first_not_of(kBlanks, head_.starts_with(kBom) ? kBom.size() : 0);
-      if (from == std::string::npos) {
-        head_.clear();
-        return;
+    if (!mark_read_) {
+      // A byte order mark stands at the very beginning, and once.
+      for (const std::string_view mark : {kBom, kUtf16Le, kUtf16Be}) {
+        if (head_.size() < mark.size() && mark.starts_with(head_) && bytes_ <= limits_.max_bytes) return;
       }
+      mark_read_ = true;
+      utf16_ = head_.starts_with(kUtf16Le) || head_.starts_with(kUtf16Be);
+      if (head_.starts_with(kBom)) head_.erase(0, kBom.size());
     }
-    const bool xml = utf16 || head_[from] == '<';
+    const size_t from = utf16_ ? 0 : head_.find_first_not_of(kBlanks);
+    if (from == std::string::npos) {
+      head_.clear();
+      if (bytes_ > limits_.max_bytes) outcome_ = SitemapOutcome::kTooLarge;
+      return;
+    }
+    const bool xml = utf16_ || head_[from] == '<';
     reader_ = xml ? Reader::CreateXml(limits_, on_entry_) : Reader::CreateText(limits_, on_entry_);
     outcome_ = reader_->Feed(std::string_view(head_).substr(from));
     head_ = std::string();

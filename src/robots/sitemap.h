@@ -5,8 +5,8 @@
 // <loc> from <image:loc> is that it stands directly in <url>. Entries come out as they end; what stands before an error
 // has been given. URLs are handed over as written, without blanks around them: the caller resolves and checks them.
 //
-// Hostile XML is refused with a name: entity declarations (and so every entity bomb), nesting past max_depth, one piece of
-// markup or text past kMaxToken. Expat is never given an external entity to load.
+// Hostile XML is refused with a name: entity declarations (and so every entity bomb), nesting past max_depth, one piece
+// of markup or text past kMaxToken. Expat is never given an external entity to load.
 //
 // Bound: time linear in the decoded bytes, of which at most max_bytes are read; memory kMaxToken plus one entry.
 
@@ -27,16 +27,16 @@ enum class SitemapKind : uint8_t { kUnknown, kUrlSet, kIndex, kText, kRss, kAtom
 std::string_view SitemapKindName(SitemapKind kind);
 
 enum class SitemapOutcome : uint8_t {
-  kGoing,        // nothing wrong so far; only Finish() says kWhole
-  kWhole,        // read to its end
-  kMalformed,    // XML that breaks off or is not well-formed
-  kHostile,      // entity declarations, or a token without end
-  kTooDeep,      // nested past max_depth
-  kTooMany,      // more than max_entries; exactly that many were given
-  kTooLarge,     // more than max_bytes after decoding, or a bomb
-  kBadCoding,    // gzip that does not decode
-  kNoSitemap,    // well-formed, but none of the kinds
-  kStopped,      // the callback said so
+  kGoing,      // nothing wrong so far; only Finish() says kWhole
+  kWhole,      // read to its end
+  kMalformed,  // XML that breaks off or is not well-formed
+  kHostile,    // entity declarations, or a token without end
+  kTooDeep,    // nested past max_depth
+  kTooMany,    // more than max_entries; exactly that many were given
+  kTooLarge,   // more than max_bytes after decoding, or a bomb
+  kBadCoding,  // gzip that does not decode
+  kNoSitemap,  // well-formed, but none of the kinds
+  kStopped,    // the callback said so
 };
 std::string_view SitemapOutcomeName(SitemapOutcome outcome);
 
@@ -57,10 +57,10 @@ struct SitemapEntry {
 };
 
 struct SitemapLimits {
-  size_t max_entries = 50'000;                 // sitemaps.org's own limit
-  uint64_t max_bytes = uint64_t{50} << 20;     // likewise
+  size_t max_entries = 50'000;              // sitemaps.org's own limit
+  uint64_t max_bytes = uint64_t{50} << 20;  // likewise
   size_t max_depth = 32;
-  size_t max_url = size_t{8} << 10;            // longer ones are left out
+  size_t max_url = size_t{8} << 10;  // longer ones are left out
 };
 
 class SitemapParser {
@@ -95,6 +95,8 @@ class SitemapParser {
   std::string decoded_;
   uint64_t bytes_ = 0;
   bool started_ = false;
+  bool mark_read_ = false;  // the place of a byte order mark is past
+  bool utf16_ = false;
   SitemapOutcome outcome_ = SitemapOutcome::kGoing;
 };
 

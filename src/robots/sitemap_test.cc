@@ -102,7 +102,8 @@ TEST(SitemapTest, EntriesCarryWhatTheFileSays) {
       "<loc> http://a.example/?x=1&amp;y=2\n</loc><lastmod>2005-01-01T00:00:30+01:00</lastmod>"
       "<changefreq>Daily</changefreq><priority>0.75</priority>"
       "<image:image xmlns:image='i'><image:loc>http://a.example/i.png</image:loc></image:image>"
-      "</url><url><lastmod>2005</lastmod></url><url><loc>http://a.example/2</loc><priority>7</priority></url></urlset>");
+      "</url><url><lastmod>2005</lastmod></url><url><loc>http://a.example/2</loc><priority>7</priority></url></"
+      "urlset>");
   ASSERT_EQ(parsed.outcome, SitemapOutcome::kWhole);
   ASSERT_EQ(Urls(parsed), (std::vector<std::string>{"http://a.example/?x=1&y=2", "http://a.example/2"}));
   EXPECT_EQ(parsed.entries[0].modified, 1104534030);
@@ -144,8 +145,9 @@ TEST(SitemapTest, FeedsTellPagesFromTheirHomeAndTheRest) {
 
 TEST(SitemapTest, BlanksBeforeTheDeclarationAndOddEncodingsAreTolerated) {
   EXPECT_EQ(Urls(Parse("\xef\xbb\xbf \n<?xml version='1.0'?><urlset><url><loc>u</loc></url></urlset>")).size(), 1u);
-  EXPECT_EQ(Urls(Parse("<?xml version='1.0' encoding='windows-1251'?><urlset><url><loc>u\xe0</loc></url></urlset>")).size(),
-            1u);
+  EXPECT_EQ(
+      Urls(Parse("<?xml version='1.0' encoding='windows-1251'?><urlset><url><loc>u\xe0</loc></url></urlset>")).size(),
+      1u);
   const std::string narrow = "<?xml version='1.0'?><urlset><url><loc>u</loc></url></urlset>";
   std::string wide = "\xff\xfe";
   for (const char c : narrow) (wide += c) += '\0';
@@ -160,9 +162,9 @@ TEST(SitemapTest, EntityDeclarationsAreRefused) {
   EXPECT_TRUE(Parse(bomb).entries.empty());
   EXPECT_EQ(Parse("<!DOCTYPE a [<!ENTITY % p SYSTEM 'file:///etc/passwd'> %p;]><urlset/>").outcome,
             SitemapOutcome::kHostile);
-  EXPECT_EQ(Parse("<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><urlset><url><loc>&x;</loc></url></urlset>")
-                .outcome,
-            SitemapOutcome::kHostile);
+  EXPECT_EQ(
+      Parse("<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><urlset><url><loc>&x;</loc></url></urlset>").outcome,
+      SitemapOutcome::kHostile);
   // A document type without declarations is what old RSS has.
   EXPECT_EQ(Parse("<!DOCTYPE rss PUBLIC '-//x' 'http://a.example/rss.dtd'><rss><channel><link>h</link></channel></rss>")
                 .outcome,

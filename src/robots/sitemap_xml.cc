@@ -40,16 +40,16 @@ enum class Tag : uint8_t {
 };
 
 constexpr std::array<std::pair<std::string_view, Tag>, 20> kTags = {{
-    {"urlset", Tag::kUrlSet},       {"sitemapindex", Tag::kSitemapIndex},
-    {"url", Tag::kUrl},             {"sitemap", Tag::kSitemap},
-    {"loc", Tag::kLoc},             {"lastmod", Tag::kLastMod},
-    {"priority", Tag::kPriority},   {"changefreq", Tag::kChangeFreq},
-    {"rss", Tag::kRss},             {"rdf", Tag::kRdf},
-    {"channel", Tag::kChannel},     {"item", Tag::kItem},
-    {"link", Tag::kLink},           {"guid", Tag::kGuid},
-    {"pubdate", Tag::kPubDate},     {"date", Tag::kDate},
-    {"feed", Tag::kFeed},           {"entry", Tag::kEntry},
-    {"updated", Tag::kUpdated},     {"published", Tag::kPublished},
+    {"urlset", Tag::kUrlSet},     {"sitemapindex", Tag::kSitemapIndex},
+    {"url", Tag::kUrl},           {"sitemap", Tag::kSitemap},
+    {"loc", Tag::kLoc},           {"lastmod", Tag::kLastMod},
+    {"priority", Tag::kPriority}, {"changefreq", Tag::kChangeFreq},
+    {"rss", Tag::kRss},           {"rdf", Tag::kRdf},
+    {"channel", Tag::kChannel},   {"item", Tag::kItem},
+    {"link", Tag::kLink},         {"guid", Tag::kGuid},
+    {"pubdate", Tag::kPubDate},   {"date", Tag::kDate},
+    {"feed", Tag::kFeed},         {"entry", Tag::kEntry},
+    {"updated", Tag::kUpdated},   {"published", Tag::kPublished},
 }};
 
 Tag TagOf(std::string_view name) {
@@ -88,7 +88,8 @@ std::optional<float> ParsePriority(std::string_view text) {
 }
 
 ChangeFrequency ParseFrequency(std::string_view text) {
-  constexpr std::array<std::string_view, 7> kNames = {"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"};
+  constexpr std::array<std::string_view, 7> kNames = {"always",  "hourly", "daily", "weekly",
+                                                      "monthly", "yearly", "never"};
   for (size_t i = 0; i < kNames.size(); ++i) {
     if (EqualsIgnoringCase(Trim(text), kNames[i])) return static_cast<ChangeFrequency>(i + 1);
   }
@@ -268,7 +269,7 @@ class SitemapParser::XmlReader final : public SitemapParser::Reader {
     const bool alternate = relation.empty() || EqualsIgnoringCase(relation, "alternate");
     SitemapEntry link;
     link.url = Attribute(attributes, "href");
-    link.role = !alternate               ? SitemapEntry::Role::kRelated
+    link.role = !alternate              ? SitemapEntry::Role::kRelated
                 : parent == Tag::kEntry ? SitemapEntry::Role::kPage
                                         : SitemapEntry::Role::kHome;
     if (parent == Tag::kFeed) {
@@ -345,7 +346,8 @@ class SitemapParser::XmlReader final : public SitemapParser::Reader {
       links_.clear();
     }
     if (!wants_text_) return;
-    if (tag == Tag::kUpdated || (tag == Tag::kPublished && !entry_.modified)) entry_.modified = ParseAnyDate(Trim(text_));
+    if (tag == Tag::kUpdated || (tag == Tag::kPublished && !entry_.modified))
+      entry_.modified = ParseAnyDate(Trim(text_));
   }
 
   bool Give(SitemapEntry& entry) {
