@@ -35,7 +35,7 @@ class Plan(unittest.TestCase):
     def test_impossible_input_is_one_line_that_says_why(self):
         for arguments, fragment in ((("--pages", "0"), "--pages must be more than zero"),
                                     ((), "--pages is required"),
-                                    (("--pages", "1M", "--ram", "1M"), "at least 32 MiB"),
+                                    (("--pages", "1M", "--ram", "100K"), "at least 256 KiB"),
                                     (("--pages", "1M", "--unique", "2"), "--unique"),
                                     (("--pages", "1M", "--unique", "1/0"), "divides by zero"),
                                     (("--pages", "many"), "'many' is not a count"),
