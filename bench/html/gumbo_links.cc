@@ -2,6 +2,7 @@
 
 #include <gumbo.h>
 
+#include "base/ascii.h"
 #include "html/link_values.h"
 
 namespace portolan::bench {
@@ -75,13 +76,13 @@ void GumboLinks::Collect(const void* root) {
     if (element.tag == GUMBO_TAG_INPUT) {
       const char* type = value_of("type");
       const char* src = value_of("src");
-      if (type != nullptr && src != nullptr && EqualsIgnoreCase(TrimHtmlSpace(type), "image")) {
+      if (type != nullptr && src != nullptr && EqualsIgnoringCase(TrimHtmlSpace(type), "image")) {
         keep(element, "src", src, copy);
       }
     } else if (element.tag == GUMBO_TAG_META) {
       const char* header = value_of("http-equiv");
       const char* content = value_of("content");
-      if (header != nullptr && content != nullptr && EqualsIgnoreCase(TrimHtmlSpace(header), "refresh")) {
+      if (header != nullptr && content != nullptr && EqualsIgnoringCase(TrimHtmlSpace(header), "refresh")) {
         if (const auto url = RefreshUrl(content)) keep(element, "content", *url, copy);
       }
     } else if (element.tag == GUMBO_TAG_BASE && !base_seen) {

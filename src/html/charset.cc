@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "html/link_values.h"
 #include "html/scan.h"
 

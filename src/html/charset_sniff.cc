@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "html/link_values.h"
 #include "html/scan.h"
 #include "html/tokenizer.h"
@@ -88,7 +89,7 @@ class MetaSink {
   void Meta(const TagToken& tag) {
     const auto value = [&](std::string_view name) -> std::optional<std::string> {
       for (const RawAttribute& attribute : tag.attributes) {
-        if (!EqualsIgnoreCase(attribute.name, name)) continue;
+        if (!EqualsIgnoringCase(attribute.name, name)) continue;
         std::string decoded;
         AppendAttributeValue(decoded, attribute.value);
         return decoded;
@@ -98,7 +99,7 @@ class MetaSink {
     if (const auto charset = value("charset")) found_ = EncodingForLabel(*charset);
     const auto header = value("http-equiv");
     const auto content = value("content");
-    if (!found_ && header && content && EqualsIgnoreCase(*header, "content-type")) {
+    if (!found_ && header && content && EqualsIgnoringCase(*header, "content-type")) {
       found_ = EncodingForLabel(CharsetInContent(*content));
     }
     if (found_) found_ = AsMetaHasIt(*found_);
@@ -143,7 +144,8 @@ class Prescan {
 
   bool BeginsMeta() const {
     const std::string_view rest = Rest();
-    return rest.size() > 5 && EqualsIgnoreCase(rest.substr(0, 5), "<meta") && (IsHtmlSpace(rest[5]) || rest[5] == '/');
+    return rest.size() > 5 && EqualsIgnoringCase(rest.substr(0, 5), "<meta") &&
+           (IsHtmlSpace(rest[5]) || rest[5] == '/');
   }
 
   bool BeginsTag() const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "html/scan.h"
 
 namespace portolan {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "html/scan.h"
 
 namespace portolan {
@@ -10,10 +11,6 @@ std::string_view TrimHtmlSpace(std::string_view text) {
   while (!text.empty() && IsHtmlSpace(text.front())) text.remove_prefix(1);
   while (!text.empty() && IsHtmlSpace(text.back())) text.remove_suffix(1);
   return text;
-}
-
-bool EqualsIgnoreCase(std::string_view text, std::string_view lower) {
-  return text.size() == lower.size() && std::ranges::equal(text, lower, {}, AsciiLower);
 }
 
 std::optional<std::string_view> SrcsetReader::Next() {
@@ -56,7 +53,7 @@ std::optional<std::string_view> RefreshUrl(std::string_view content) {
   if (content.empty()) return std::nullopt;
 
   std::string_view url = content;
-  if (EqualsIgnoreCase(content.substr(0, 3), "url")) {
+  if (EqualsIgnoringCase(content.substr(0, 3), "url")) {
     content.remove_prefix(3);
     skip_space();
     if (!content.starts_with('=')) return TrimHtmlSpace(url);
@@ -76,7 +73,7 @@ std::optional<std::string_view> RefreshUrl(std::string_view content) {
 
 std::string_view CharsetInContent(std::string_view content) {
   for (size_t at = 0; at + 7 <= content.size(); ++at) {
-    if (!EqualsIgnoreCase(content.substr(at, 7), "charset")) continue;
+    if (!EqualsIgnoringCase(content.substr(at, 7), "charset")) continue;
     std::string_view rest = content.substr(at + 7);
     while (!rest.empty() && IsHtmlSpace(rest.front())) rest.remove_prefix(1);
     if (!rest.starts_with('=')) {

@@ -26,6 +26,5 @@ std::optional<std::string_view> RefreshUrl(std::string_view content);
 std::string_view CharsetInContent(std::string_view content);
 
 std::string_view TrimHtmlSpace(std::string_view text);
-bool EqualsIgnoreCase(std::string_view text, std::string_view lower);
 
 }  // namespace portolan

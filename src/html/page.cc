@@ -1,5 +1,6 @@
 #include "html/page.h"
 
+#include "base/ascii.h"
 #include "html/link_values.h"
 #include "html/scan.h"
 
@@ -33,7 +34,7 @@ uint16_t ParseRel(std::string_view rel) {
     const std::string_view word(p, stop);
     p = stop;
     const auto is = [&](std::string_view known, RelFlag flag) {
-      if (EqualsIgnoreCase(word, known)) flags |= flag;
+      if (EqualsIgnoringCase(word, known)) flags |= flag;
     };
     switch (word.size()) {
       case 3:

@@ -1,5 +1,6 @@
 // What PageSink takes from each element: its links, and what meta, base, html and title say.
 
+#include "base/ascii.h"
 #include "html/link_values.h"
 #include "html/page_sink.h"
 #include "html/scan.h"
@@ -48,9 +49,9 @@ void PageSink::FindAttributes(const TagToken& tag) {
         if (word == PackName("encoding")) id = kEncoding;
         break;
       case 10:
-        if (EqualsIgnoreCase(name, "http-equiv")) id = kHttpEquiv;
-        if (EqualsIgnoreCase(name, "background")) id = kBackground;
-        if (EqualsIgnoreCase(name, "xlink:href")) id = kXlinkHref;
+        if (EqualsIgnoringCase(name, "http-equiv")) id = kHttpEquiv;
+        if (EqualsIgnoringCase(name, "background")) id = kBackground;
+        if (EqualsIgnoringCase(name, "xlink:href")) id = kXlinkHref;
         break;
       default:
         break;
@@ -150,7 +151,7 @@ void PageSink::Element(const TagToken& tag) {
       }
       break;
     case Tag::kInput:
-      if (Has(kType) && Has(kSrc) && EqualsIgnoreCase(Value(kType), "image")) AddLink(tag, kSrc, LinkKind::kEmbed);
+      if (Has(kType) && Has(kSrc) && EqualsIgnoringCase(Value(kType), "image")) AddLink(tag, kSrc, LinkKind::kEmbed);
       break;
     case Tag::kSource:
       AddLink(tag, kSrc, LinkKind::kEmbed);
@@ -262,12 +263,12 @@ void PageSink::Meta(const TagToken& tag) {
   if (!Has(kContent) || template_depth_ > 0) return;
   if (Has(kHttpEquiv)) {
     const std::string_view header = Value(kHttpEquiv);
-    if (EqualsIgnoreCase(header, "refresh")) {
+    if (EqualsIgnoringCase(header, "refresh")) {
       AddMeta(tag, PageMeta::Kind::kRefresh);
       if (const auto url = RefreshUrl(Value(kContent))) {
         AddLink(tag, LinkAttribute::kContent, *url, LinkKind::kNavigation, 0);
       }
-    } else if (EqualsIgnoreCase(header, "content-type") && page_.charset.size == 0) {
+    } else if (EqualsIgnoringCase(header, "content-type") && page_.charset.size == 0) {
       if (const std::string_view charset = CharsetInContent(Value(kContent)); Fits(charset)) {
         page_.charset = Keep(charset);
       }
@@ -275,12 +276,12 @@ void PageSink::Meta(const TagToken& tag) {
   }
   if (!Has(kName)) return;
   const std::string_view name = Value(kName);
-  const bool for_robots = EqualsIgnoreCase(name, "robots") ||
-                          (name.size() > 3 && EqualsIgnoreCase(name.substr(name.size() - 3), "bot")) ||
-                          (!options_.robot_name.empty() && EqualsIgnoreCase(name, options_.robot_name));
+  const bool for_robots = EqualsIgnoringCase(name, "robots") ||
+                          (name.size() > 3 && EqualsIgnoringCase(name.substr(name.size() - 3), "bot")) ||
+                          (!options_.robot_name.empty() && EqualsIgnoringCase(name, options_.robot_name));
   if (for_robots && Fits(name)) {
     AddMeta(tag, PageMeta::Kind::kRobots);
-  } else if (page_.description.size == 0 && EqualsIgnoreCase(name, "description")) {
+  } else if (page_.description.size == 0 && EqualsIgnoringCase(name, "description")) {
     if (const std::string_view content = Value(kContent); Fits(content)) page_.description = Keep(content);
   }
 }

@@ -1,5 +1,6 @@
 #include "html/page_sink.h"
 
+#include "base/ascii.h"
 #include "html/link_values.h"
 
 namespace portolan {
@@ -191,7 +192,7 @@ TextState PageSink::ForeignStartTag(const TagToken& tag) {
     foreign_.push_back({tag.tag, false, true});
   } else if (tag.tag == Tag::kAnnotationXml && Has(kEncoding)) {
     const std::string_view encoding = Value(kEncoding);
-    if (EqualsIgnoreCase(encoding, "text/html") || EqualsIgnoreCase(encoding, "application/xhtml+xml")) {
+    if (EqualsIgnoringCase(encoding, "text/html") || EqualsIgnoringCase(encoding, "application/xhtml+xml")) {
       foreign_.push_back({tag.tag, false, true});
     }
   }

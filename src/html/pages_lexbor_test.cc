@@ -14,6 +14,7 @@
 #include <regex>
 #include <set>
 
+#include "base/ascii.h"
 #include "html/link_values.h"
 #include "html/page_reader.h"
 #include "io/rng.h"
@@ -114,7 +115,7 @@ std::vector<std::string> OurLines(const Page& page) {
   }
   for (const PageMeta& meta : page.metas) {
     const bool robots = meta.kind == PageMeta::Kind::kRobots;
-    if (robots && !EqualsIgnoreCase(page.View(meta.name), "robots")) continue;
+    if (robots && !EqualsIgnoringCase(page.View(meta.name), "robots")) continue;
     lines.emplace(meta.position, Line("meta", robots ? "robots" : "refresh", page.View(meta.content), 0));
   }
   if (page.has_base) lines.emplace(page.base_position, Line("base", "href", page.View(page.base), 0));

@@ -20,7 +20,6 @@ namespace portolan {
 constexpr bool IsHtmlSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'; }
 constexpr bool IsAsciiAlpha(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; }
 constexpr bool IsAsciiDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-constexpr char AsciiLower(char c) { return static_cast<unsigned char>(c - 'A') < 26 ? static_cast<char>(c | 0x20) : c; }
 
 // The first of kStops in [p, end), or end.
 template <char... kStops>

@@ -1,5 +1,6 @@
 #include "html/tokenizer.h"
 
+#include "base/ascii.h"
 #include "base/hash.h"
 
 namespace portolan {

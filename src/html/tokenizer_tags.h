@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/ascii.h"
 #include "html/tokenizer.h"
 
 namespace portolan {

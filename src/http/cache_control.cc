@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "http/ascii.h"
+#include "base/ascii.h"
 #include "http/date.h"
 
 namespace portolan {

@@ -1,6 +1,6 @@
 #include "http/content_coding.h"
 
-#include "http/ascii.h"
+#include "base/ascii.h"
 
 namespace portolan {
 

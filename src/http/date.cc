@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "base/check.h"
-#include "http/ascii.h"
+#include "base/ascii.h"
 
 namespace portolan {
 namespace {

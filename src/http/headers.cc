@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "http/ascii.h"
+#include "base/ascii.h"
 
 namespace portolan {
 namespace {

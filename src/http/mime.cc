@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "http/ascii.h"
+#include "base/ascii.h"
 
 namespace portolan {
 namespace {

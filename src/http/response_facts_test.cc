@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "http/ascii.h"
+#include "base/ascii.h"
 #include "http/content_decoder.h"
 #include "http/fact_files.h"
 #include "http/response_parser.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <unordered_set>
 
-#include "http/ascii.h"
+#include "base/ascii.h"
 
 namespace portolan {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "http/ascii.h"
+#include "base/ascii.h"
 #include "robots/sitemap_reader.h"
 
 namespace portolan {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "http/ascii.h"
+#include "base/ascii.h"
 #include "http/date.h"
 #include "robots/sitemap_reader.h"
 

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace portolan {
-namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<uint64_t> ParseDecimal(std::string_view text) {
   if (text.empty() || text.size() > 18 || !std::ranges::all_of(text, IsDigit)) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "warc/digest.h"
 
@@ -132,7 +133,7 @@ void CheckContentType(const WarcRecord& record, const ReportFault& report) {
       report(FaultKind::kMissingContentType, "a block and no Content-Type");
     }
   } else if (record.type == WarcType::kWarcinfo && !type->empty() &&
-             !EqualsIgnoreCase(MediaType(*type), "application/warc-fields")) {
+             !EqualsIgnoringCase(MediaType(*type), "application/warc-fields")) {
     report(FaultKind::kWrongContentType, fmt::format("a warcinfo of type '{}'", *type));
   }
 }
@@ -216,7 +217,7 @@ void CheckWarcHeader(const WarcRecord& record, std::string_view header, const Fi
     }
     for (size_t i = 0; i < record.fields.size(); ++i) {
       const FieldList::Field field = record.fields[i];
-      if (!EqualsIgnoreCase(field.name, rule.name)) continue;
+      if (!EqualsIgnoringCase(field.name, rule.name)) continue;
       if (field.value.empty()) {
         report(FaultKind::kEmptyField, fmt::format("{} is empty", rule.name));
       } else if (!IsValid(rule.kind, field.value, record.version)) {

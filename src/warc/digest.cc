@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "warc/fields.h"
 
@@ -128,7 +129,7 @@ std::string LabelledSha1(std::string_view raw) { return "sha1:" + Base32(raw); }
 std::optional<ParsedDigest> ParseDigest(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  std::string label = AsciiLower(TrimBlanks(text.substr(0, colon)));
+  std::string label = LowerCase(TrimBlanks(text.substr(0, colon)));
   std::erase(label, '-');  // "sha-1" is seen too
   std::string_view value = TrimBlanks(text.substr(colon + 1));
   while (value.ends_with('=')) value.remove_suffix(1);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace portolan {
 namespace {
-
-constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 // RFC 2616's separators and control characters may not stand in a name.
 bool IsName(std::string_view name) {
@@ -17,26 +17,6 @@ bool IsName(std::string_view name) {
 }
 
 }  // namespace
-
-bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (Lower(a[i]) != Lower(b[i])) return false;
-  }
-  return true;
-}
-
-std::string_view TrimBlanks(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-std::string AsciiLower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), Lower);
-  return out;
-}
 
 void FieldList::Clear() {
   text_.clear();
@@ -105,14 +85,14 @@ FieldList::Field FieldList::operator[](size_t index) const {
 
 std::optional<std::string_view> FieldList::Find(std::string_view name) const {
   for (const Entry& entry : entries_) {
-    if (EqualsIgnoreCase(At(entry.name, entry.name_length), name)) return At(entry.value, entry.value_length);
+    if (EqualsIgnoringCase(At(entry.name, entry.name_length), name)) return At(entry.value, entry.value_length);
   }
   return std::nullopt;
 }
 
 size_t FieldList::Count(std::string_view name) const {
   return static_cast<size_t>(std::ranges::count_if(
-      entries_, [&](const Entry& entry) { return EqualsIgnoreCase(At(entry.name, entry.name_length), name); }));
+      entries_, [&](const Entry& entry) { return EqualsIgnoringCase(At(entry.name, entry.name_length), name); }));
 }
 
 }  // namespace portolan

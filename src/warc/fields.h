@@ -15,10 +15,6 @@
 
 namespace portolan {
 
-bool EqualsIgnoreCase(std::string_view a, std::string_view b);
-std::string_view TrimBlanks(std::string_view text);  // blanks and tabs
-std::string AsciiLower(std::string_view text);
-
 // How the lines of a header departed from NAME ":" VALUE CRLF. A count a kind.
 struct FieldFaults {
   uint32_t no_colon = 0;

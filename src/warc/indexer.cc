@@ -6,9 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "url/surt.h"
 #include "warc/cdxj.h"
-#include "warc/chunked.h"
+#include "warc/archived_chunks.h"
 #include "warc/digest.h"
 #include "warc/post_query.h"
 
@@ -90,8 +91,8 @@ class Indexer {
   bool Listed(const WarcRecord& record) const {
     if (all_) return true;
     if (record.is_arc() && record.type == WarcType::kWarcinfo) return false;
-    if (std::ranges::find(options_.records, AsciiLower(record.type_name())) == options_.records.end()) return false;
-    return !captures_ || !EqualsIgnoreCase(MediaType(record.content_type()), "application/warc-fields");
+    if (std::ranges::find(options_.records, LowerCase(record.type_name())) == options_.records.end()) return false;
+    return !captures_ || !EqualsIgnoringCase(MediaType(record.content_type()), "application/warc-fields");
   }
 
   Result<Entry> Read(WarcReader& reader) {
@@ -102,7 +103,7 @@ class Indexer {
     entry.id = record.fields.Get(warc_field::kRecordId);
     for (size_t i = 0; i < record.fields.size(); ++i) {
       const auto field = record.fields[i];
-      if (EqualsIgnoreCase(field.name, warc_field::kConcurrentTo)) entry.concurrent_to.emplace_back(field.value);
+      if (EqualsIgnoringCase(field.name, warc_field::kConcurrentTo)) entry.concurrent_to.emplace_back(field.value);
     }
     entry.timestamp = record.Timestamp();
     if (record.is_arc() && record.type == WarcType::kWarcinfo) entry.uri.clear();
@@ -129,9 +130,9 @@ class Indexer {
   }
 
   Result<std::string> ReadBody(WarcReader& reader) const {
-    const bool chunked = AsciiLower(reader.record().http.fields.Get("Transfer-Encoding")) == "chunked";
+    const bool chunked = LowerCase(reader.record().http.fields.Get("Transfer-Encoding")) == "chunked";
     std::string body;
-    ChunkedDecoder decoder;
+    ArchivedChunks decoder;
     while (body.size() < kMaxPostBody) {
       ASSIGN_OR_RETURN(const std::string_view piece, reader.ReadPayload());
       if (piece.empty()) break;

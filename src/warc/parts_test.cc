@@ -7,7 +7,7 @@
 
 #include "warc/cdxj.h"
 #include "warc/checks.h"
-#include "warc/chunked.h"
+#include "warc/archived_chunks.h"
 #include "warc/digest.h"
 #include "warc/payload_decoder.h"
 #include "warc/post_query.h"
@@ -82,7 +82,7 @@ TEST(ChecksTest, Addresses) {
 }
 
 std::string Unchunk(std::string_view text, size_t step) {
-  ChunkedDecoder decoder;
+  ArchivedChunks decoder;
   std::string out;
   for (size_t at = 0; at < text.size(); at += step) {
     decoder.Feed(text.substr(at, step), [&](std::string_view piece) { out.append(piece); });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace portolan {
@@ -30,8 +31,8 @@ struct PayloadDecoder::Zlib {
 };
 
 PayloadDecoder::PayloadDecoder(const FieldList& fields, Sink sink) : sink_(std::move(sink)) {
-  chunked_ = AsciiLower(fields.Get("Transfer-Encoding")).find("chunked") != std::string::npos;
-  const std::string coding = AsciiLower(TrimBlanks(fields.Get("Content-Encoding")));
+  chunked_ = LowerCase(fields.Get("Transfer-Encoding")).find("chunked") != std::string::npos;
+  const std::string coding = LowerCase(TrimBlanks(fields.Get("Content-Encoding")));
   if (coding == "gzip" || coding == "x-gzip" || coding == "deflate") {
     deflate_ = coding == "deflate";
     zlib_ = std::make_unique<Zlib>(15 + 32);

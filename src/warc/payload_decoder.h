@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "warc/chunked.h"
+#include "warc/archived_chunks.h"
 #include "warc/fields.h"
 
 namespace portolan {
@@ -40,7 +40,7 @@ class PayloadDecoder {
   Sink sink_;
   bool chunked_ = false;
   bool started_ = false;
-  ChunkedDecoder chunks_;
+  ArchivedChunks chunks_;
   struct Zlib;
   std::unique_ptr<Zlib> zlib_;  // null: pass on
   bool deflate_ = false;        // "deflate": zlib's wrapper, or raw as some servers send it

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "warc/fields.h"
 #include "warc/http_head.h"
@@ -45,7 +46,7 @@ std::string_view Parameter(std::string_view field, std::string_view name) {
     field.remove_prefix(semicolon + 1);
     std::string_view item = TrimBlanks(field.substr(0, field.find(';')));
     const size_t equals = item.find('=');
-    if (equals == std::string_view::npos || !EqualsIgnoreCase(TrimBlanks(item.substr(0, equals)), name)) continue;
+    if (equals == std::string_view::npos || !EqualsIgnoringCase(TrimBlanks(item.substr(0, equals)), name)) continue;
     item = TrimBlanks(item.substr(equals + 1));
     if (item.size() >= 2 && item.starts_with('"') && item.ends_with('"')) item = item.substr(1, item.size() - 2);
     return item;
@@ -118,7 +119,7 @@ std::string Base64(std::string_view bytes) {
 std::string PostQuery(std::string_view content_type, std::string_view body) {
   body = body.substr(0, kMaxPostBody);
   if (body.empty()) return {};
-  const std::string type = AsciiLower(MediaType(content_type));
+  const std::string type = LowerCase(MediaType(content_type));
   std::string query;
   if (type == "application/x-www-form-urlencoded" && IsUtf8(body)) {
     query = body;

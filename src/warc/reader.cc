@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "warc/arc_line.h"
 #include "warc/checks.h"
 
@@ -15,12 +16,12 @@ constexpr size_t kFirstLook = 4096;  // most headers fit
 
 WarcType TypeNamed(std::string_view name) {
   for (size_t i = 0; i < static_cast<size_t>(WarcType::kOther); ++i) {
-    if (EqualsIgnoreCase(name, kWarcTypeNames[i])) return static_cast<WarcType>(i);
+    if (EqualsIgnoringCase(name, kWarcTypeNames[i])) return static_cast<WarcType>(i);
   }
   return WarcType::kOther;
 }
 
-bool IsWarcStart(std::string_view text) { return EqualsIgnoreCase(text.substr(0, 5), "WARC/"); }
+bool IsWarcStart(std::string_view text) { return EqualsIgnoringCase(text.substr(0, 5), "WARC/"); }
 
 // The version of a line whose file has not said it: the fields of version 2 are rarely mistaken.
 int VersionOfLine(std::string_view line, ArchiveFormat format) {
@@ -289,7 +290,7 @@ Status WarcReader::ReadHttpHead() {
   for (size_t want = kFirstLook;; want *= 2) {
     ASSIGN_OR_RETURN(const std::string_view view, stream_.Peek(std::min<uint64_t>(want, block_left_)));
     const std::string_view block = bounded(view);
-    if (from == 0 && record_.is_arc() && AsciiLower(record_.uri().substr(0, 4)) == "http") {
+    if (from == 0 && record_.is_arc() && LowerCase(record_.uri().substr(0, 4)) == "http") {
       // ARC writers put an empty head, just its empty line, where the server sent none.
       if (block.starts_with('\n')) record_.http.length = 1;
       if (block.starts_with("\r\n")) record_.http.length = 2;
@@ -423,7 +424,7 @@ void WarcReader::StartDigests() {
   if (!want_payload_) return;
   use_payload_ = true;
   DigesterFor(payload_digester_, want_payload_->kind);
-  if (AsciiLower(record_.http.fields.Get("Transfer-Encoding")).find("chunked") != std::string::npos) {
+  if (LowerCase(record_.http.fields.Get("Transfer-Encoding")).find("chunked") != std::string::npos) {
     use_unchunked_ = true;
     chunked_.Start();
     DigesterFor(unchunked_digester_, want_payload_->kind);

@@ -29,7 +29,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "warc/chunked.h"
+#include "warc/archived_chunks.h"
 #include "warc/digest.h"
 #include "warc/fault.h"
 #include "warc/member_stream.h"
@@ -114,7 +114,7 @@ class WarcReader {
   bool use_payload_ = false;
   bool use_unchunked_ = false;
   bool use_sha1_ = false;
-  ChunkedDecoder chunked_;
+  ArchivedChunks chunked_;
 };
 
 }  // namespace portolan

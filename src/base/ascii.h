@@ -1,4 +1,4 @@
-// ASCII letters and digits, whatever the locale: what HTTP, robots and MIME call case-insensitive.
+// ASCII letters, digits and blanks, whatever the locale: what the standards of the web call case-insensitive.
 
 #pragma once
 

@@ -1,8 +1,8 @@
-#include "warc/chunked.h"
+#include "warc/archived_chunks.h"
 
 namespace portolan {
 
-void ChunkedDecoder::Step(char c) {
+void ArchivedChunks::Step(char c) {
   switch (state_) {
     case State::kSize: {
       int digit = -1;

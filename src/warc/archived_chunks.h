@@ -1,4 +1,5 @@
-// ChunkedDecoder: takes HTTP/1.1 chunked framing off a stream, tolerant of what archives hold.
+// ArchivedChunks: takes HTTP/1.1 chunked framing off an archived body. More tolerant than http/chunked.h: archives hold
+// bodies that say chunked and are not, and what a broken one had before it broke still counts.
 //
 // Feed pieces of any size; decoded bytes go to a function as views of the input. A framing that breaks ends decoding
 // (`broken`), and what follows is dropped. Memory: a few bytes.
@@ -10,9 +11,9 @@
 
 namespace portolan {
 
-class ChunkedDecoder {
+class ArchivedChunks {
  public:
-  void Start() { *this = ChunkedDecoder(); }
+  void Start() { *this = ArchivedChunks(); }
 
   template <typename Sink>
   void Feed(std::string_view bytes, Sink&& sink) {
