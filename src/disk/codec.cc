@@ -11,6 +11,9 @@ namespace portolan {
 namespace {
 
 constexpr int kZstdLevel = 1;
+// On front-coded links, 64 KiB blocks: acceleration 1 gives 2.87 × at 81 ns a link, 4 gives 2.53 × at 60, 8 gives 2.29
+// × at 44.
+constexpr int kLz4Acceleration = 6;
 
 struct FreeZstd {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -37,7 +40,7 @@ Codec Compressor::Append(std::string_view raw, std::string& out) {
     const int bound = LZ4_compressBound(static_cast<int>(raw.size()));
     out.resize(before + static_cast<size_t>(bound));
     const int size = LZ4_compress_fast_extState(state_->lz4.data(), raw.data(), out.data() + before,
-                                                static_cast<int>(raw.size()), bound, 1);
+                                                static_cast<int>(raw.size()), bound, kLz4Acceleration);
     CHECK(size > 0);
     stored = static_cast<size_t>(size);
   } else if (codec_ == Codec::kZstd && !raw.empty()) {

@@ -49,7 +49,7 @@ Result<bool> DrumResults::NextRecord() {
     }
     ASSIGN_OR_RETURN(const std::optional<Block> block, log_.Next());
     if (!block) return false;
-    records_ = RecordBlockReader(*block, 1);
+    records_.Start(*block, 1);
   }
   return true;
 }

@@ -24,7 +24,8 @@ std::unexpected<Error> Corrupt(const std::string& path, const Block& block, std:
 }
 
 Status VisitRecords(const std::string& path, const Block& block, size_t tag_width, const Visitor& visitor) {
-  RecordBlockReader reader(block, tag_width);
+  RecordBlockReader reader;
+  reader.Start(block, tag_width);
   uint32_t count = 0;
   for (; reader.Next(); ++count) {
     if (!visitor.record) continue;

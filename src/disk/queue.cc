@@ -118,7 +118,7 @@ Result<bool> DiskQueue::NextOnDisk() {
     }
     ASSIGN_OR_RETURN(const std::optional<Block> block, reader_->Next());
     CHECK(block.has_value());
-    records_ = RecordBlockReader(*block, 0);
+    records_.Start(*block, 0);
     for (uint32_t i = 0; i < reader_record_; ++i) {
       if (!records_.Next()) break;
     }

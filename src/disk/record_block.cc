@@ -9,6 +9,32 @@
 namespace portolan {
 namespace {
 
+// Short pieces, whose lengths no branch predictor knows, without a call: both ends are copied and may overlap.
+inline void CopyShort(char* to, const char* from, size_t count) {
+  using Sixteen = struct {
+    uint64_t low, high;
+  };
+  if (count > 64) {
+    std::memcpy(to, from, count);
+  } else if (count >= 16) {
+    for (size_t at = 0; at + 16 <= count; at += 16) {
+      Sixteen piece;
+      std::memcpy(&piece, from + at, 16);
+      std::memcpy(to + at, &piece, 16);
+    }
+    Sixteen last;
+    std::memcpy(&last, from + count - 16, 16);
+    std::memcpy(to + count - 16, &last, 16);
+  } else if (count >= 8) {
+    const auto first = LoadLe<uint64_t>(from);
+    const auto last = LoadLe<uint64_t>(from + count - 8);
+    StoreLe(to, first);
+    StoreLe(to + count - 8, last);
+  } else {
+    for (size_t at = 0; at < count; ++at) to[at] = from[at];
+  }
+}
+
 size_t SharedPrefix(std::string_view a, std::string_view b) {
   const size_t limit = std::min(a.size(), b.size());
   size_t i = 0;
@@ -38,43 +64,84 @@ const uint8_t* ReadLength(const uint8_t* at, const uint8_t* end, uint32_t& value
   return nullptr;
 }
 
+// Bytes 8 to 24 tell hosts apart, past "https://" or what is like it. 0 for records that are too short.
+uint32_t StartHash(std::string_view record) {
+  if (record.size() < 24) return 0;
+  const uint64_t mixed =
+      LoadLe<uint64_t>(record.data() + 8) * 0x9e3779b97f4a7c15 ^ LoadLe<uint64_t>(record.data() + 16);
+  return static_cast<uint32_t>((mixed * 0xc2b2ae3d27d4eb4f) >> 56);
+}
+
 }  // namespace
 
+void GrowingBytes::Grow(size_t count) {
+  capacity_ = std::max<size_t>(1024, 2 * (size_ + count));
+  auto larger = std::make_unique_for_overwrite<char[]>(capacity_);
+  if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
+  bytes_ = std::move(larger);
+}
+
+void GrowingBytes::Append(const char* from, size_t count) {
+  CopyShort(Room(count), from, count);
+  size_ += count;
+}
+
 void RecordBlockBuilder::Add(std::string_view record, uint32_t tag) {
-  const size_t shared = SharedPrefix(std::string_view(last_.data(), last_size_), record);
-  const size_t rest = record.size() - shared;
-  if (shared < 0x80 && rest < 0x80) [[likely]] {
-    const char pair[2] = {static_cast<char>(shared), static_cast<char>(rest)};
-    lengths_.append(pair, 2);
+  // A record that shares this much with the one before has its host from there: no use to look for another.
+  constexpr size_t kEnough = 24;
+  const uint32_t number = records();
+  size_t shared = 0;
+  uint32_t back = 1;
+  if (number > 0) {
+    shared = SharedPrefix(Text(number - 1), record);
   } else {
-    AppendVarint(lengths_, shared);
-    AppendVarint(lengths_, rest);
+    starts_.assign(kStarts, 0);
   }
-  if (tag_width_ > 0) tags_ += static_cast<char>(tag);
-  if (tag_width_ > 1) tags_ += static_cast<char>(tag >> 8);
-  rests_.append(record.data() + shared, rest);
-  if (last_.size() < record.size()) last_.resize(std::max<size_t>(256, 2 * record.size()));
-  std::memcpy(last_.data() + shared, record.data() + shared, rest);
-  last_size_ = record.size();
-  ++records_;
+  uint32_t& start = starts_[StartHash(record)];
+  if (shared < kEnough && start != 0 && start != number) {
+    const size_t other = SharedPrefix(Text(start - 1), record);
+    if (other > shared + 1) {  // naming it costs a byte
+      shared = other;
+      back = number - (start - 1);
+    }
+  }
+  start = number + 1;
+
+  const size_t rest = record.size() - shared;
+  const size_t head = shared * 2 + (back == 1 ? 0 : 1);
+  auto* const room = reinterpret_cast<uint8_t*>(lengths_.Room(3 * kMaxVarint));
+  uint8_t* at = PutVarint(room, head);
+  if (back != 1) at = PutVarint(at, back);
+  at = PutVarint(at, rest);
+  lengths_.Use(static_cast<size_t>(at - room));
+  if (tag_width_ > 0) tags_.Push(static_cast<uint8_t>(tag));
+  if (tag_width_ > 1) tags_.Push(static_cast<uint8_t>(tag >> 8));
+  rests_.Append(record.data() + shared, rest);
+  texts_.Append(record.data(), record.size());
+  ends_.push_back(static_cast<uint32_t>(texts_.size()));
 }
 
 BlockParts RecordBlockBuilder::Finish(uint8_t kind) {
-  plain_ = tags_;
-  plain_ += lengths_;
-  return {.kind = kind, .records = records_, .plain = plain_, .compressible = rests_};
+  plain_ = tags_.view();
+  plain_ += lengths_.view();
+  return {.kind = kind, .records = records(), .plain = plain_, .compressible = rests_.view()};
 }
 
 void RecordBlockBuilder::Clear() {
-  records_ = 0;
-  tags_.clear();
-  lengths_.clear();
-  rests_.clear();
-  last_size_ = 0;
+  tags_.Clear();
+  lengths_.Clear();
+  rests_.Clear();
+  texts_.Clear();
+  ends_.clear();
 }
 
-RecordBlockReader::RecordBlockReader(const Block& block, size_t tag_width)
-    : tag_width_(tag_width), left_(block.records) {
+void RecordBlockReader::Start(const Block& block, size_t tag_width) {
+  tag_width_ = tag_width;
+  left_ = block.records;
+  ok_ = true;
+  ends_.clear();
+  texts_.Clear();
+  begin_ = 0;
   const std::string_view payload = block.payload;
   const size_t tags = tag_width * size_t{block.records};
   if (block.plain < tags) {
@@ -90,16 +157,29 @@ RecordBlockReader::RecordBlockReader(const Block& block, size_t tag_width)
 }
 
 bool RecordBlockReader::Step() {
-  uint32_t shared = 0;
+  uint32_t head = 0;
+  uint32_t back = 1;
   uint32_t rest = 0;
-  lengths_ = ReadLength(lengths_, lengths_end_, shared);
-  if (lengths_ == nullptr) return Broken();
-  lengths_ = ReadLength(lengths_, lengths_end_, rest);
-  if (lengths_ == nullptr || shared > size_ || rest > static_cast<size_t>(rests_end_ - rests_)) return Broken();
-  if (text_.size() < size_t{shared} + rest) text_.resize(std::max<size_t>(256, 2 * (size_t{shared} + rest)));
-  std::memcpy(text_.data() + shared, rests_, rest);
+  lengths_ = ReadLength(lengths_, lengths_end_, head);
+  if (lengths_ != nullptr && (head & 1) != 0) lengths_ = ReadLength(lengths_, lengths_end_, back);
+  if (lengths_ != nullptr) lengths_ = ReadLength(lengths_, lengths_end_, rest);
+  if (lengths_ == nullptr || rest > static_cast<size_t>(rests_end_ - rests_)) return Broken();
+  const size_t shared = head / 2;
+  size_t from = 0;  // where the shared bytes stand
+  if (shared > 0) {
+    if (back == 0 || back > ends_.size()) return Broken();
+    const size_t other = ends_.size() - back;
+    from = other == 0 ? 0 : ends_[other - 1];
+    if (shared > ends_[other] - from) return Broken();
+  }
+  begin_ = texts_.size();
+  if (begin_ + shared + rest > kMaxBlockPayload) return Broken();
+  char* text = texts_.Room(size_t{shared} + rest);
+  CopyShort(text, texts_.data() + from, shared);
+  CopyShort(text + shared, rests_, rest);
+  texts_.Use(shared + rest);
   rests_ += rest;
-  size_ = size_t{shared} + rest;
+  ends_.push_back(static_cast<uint32_t>(texts_.size()));
   tag_ = 0;
   if (tag_width_ > 0) tag_ = *tags_++;
   if (tag_width_ > 1) tag_ |= static_cast<uint32_t>(*tags_++) << 8;

@@ -1,48 +1,92 @@
 // Records (byte strings that resemble their neighbours) packed into the payload of a block.
 //
-// Each record is stored as how many bytes it shares with the record before it, and the rest: front coding. On the link
-// stream of a crawl, in arrival order, that makes the block compressor both faster and better, because half of the
-// bytes never reach it: 2.84 × at 100 ns a URL instead of 2.54 × at 119 (lz4, 64 KiB blocks of real links).
+// Each record is stored as how many bytes it shares with a record before it in the block, and the rest: front coding.
+// The record it leans on is the one just before, or, where that shares more, the last one that began with the same
+// bytes (the links of a page go back and forth between its own host and others). So less than half of the bytes reach
+// the block compressor, which makes it faster and the result smaller.
 //
-// Payload, plain: tags (count × tag_width bytes), then a pair of varints (shared, rest length) for each record.
-// Payload, compressible: the rests, one after the other. The first record of a block shares nothing.
+// Payload, plain: tags (count × tag_width bytes), then for each record varints: shared × 2 + 1 if another record than
+// the last is meant; how many records back that is, if so; the length of the rest. Payload, compressible: the rests,
+// one after the other.
 //
 // A tag is a number of tag_width bytes (0, 1 or 2) that travels with its record and does not compress: DRUM's bucket.
 //
-// Thread: one owner. Memory bound: the builder holds what was added; Add says when it is over the block size.
+// Thread: one owner. Memory bound: builder and reader hold the records of one block in full, usually two or three times
+// size(), at most eight; the owner closes the block when size() is what it wants.
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "disk/block_file.h"
 
 namespace portolan {
+
+// Bytes that only grow, without the zeroing and the calls that std::string costs for each short piece.
+class GrowingBytes {
+ public:
+  // Room for `count` more bytes at the end; Use says how many of them were filled.
+  char* Room(size_t count) {
+    if (capacity_ - size_ < count) Grow(count);
+    return bytes_.get() + size_;
+  }
+  void Use(size_t count) { size_ += count; }
+  void Append(const char* from, size_t count);
+  void Push(uint8_t byte) {
+    *Room(1) = static_cast<char>(byte);
+    ++size_;
+  }
+  void Clear() { size_ = 0; }
+  size_t size() const { return size_; }
+  const char* data() const { return bytes_.get(); }
+  std::string_view view() const { return {bytes_.get(), size_}; }
+
+ private:
+  void Grow(size_t count);
+
+  std::unique_ptr<char[]> bytes_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
 
 class RecordBlockBuilder {
  public:
   explicit RecordBlockBuilder(size_t tag_width = 0) : tag_width_(tag_width) {}
 
   void Add(std::string_view record, uint32_t tag = 0);
-  uint32_t records() const { return records_; }
-  bool empty() const { return records_ == 0; }
-  // Bytes that the payload would have now.
-  size_t size() const { return tags_.size() + lengths_.size() + rests_.size(); }
+  uint32_t records() const { return static_cast<uint32_t>(ends_.size()); }
+  bool empty() const { return ends_.empty(); }
+  // Bytes that the payload would have now; more when the records in full are very much longer, so that a block that is
+  // closed by its size is also bounded in memory, here and in its reader.
+  size_t size() const {
+    return std::max(tags_.size() + lengths_.size() + rests_.size(), texts_.size() / kMaxExpansion);
+  }
 
   // The payload's parts; views into this, valid until the next Add, Finish or Clear.
   BlockParts Finish(uint8_t kind);
   void Clear();
 
  private:
+  static constexpr size_t kStarts = 256;      // beginnings that are remembered
+  static constexpr size_t kMaxExpansion = 8;  // records in full over payload
+
+  std::string_view Text(uint32_t record) const {
+    const uint32_t begin = record == 0 ? 0 : ends_[record - 1];
+    return {texts_.data() + begin, ends_[record] - begin};
+  }
+
   size_t tag_width_;
-  uint32_t records_ = 0;
-  std::string tags_;
-  std::string lengths_;
-  std::string rests_;
-  std::string last_;  // the record before, in the first last_size_ bytes
-  size_t last_size_ = 0;
+  GrowingBytes tags_;
+  GrowingBytes lengths_;
+  GrowingBytes rests_;
+  GrowingBytes texts_;            // the records in full
+  std::vector<uint32_t> ends_;    // of each in texts_
+  std::vector<uint32_t> starts_;  // by hash of a beginning: the last record that had it, plus 1
   std::string plain_;
 };
 
@@ -50,15 +94,16 @@ class RecordBlockBuilder {
 class RecordBlockReader {
  public:
   RecordBlockReader() = default;
-  // REQUIRES: block.payload stays valid.
-  RecordBlockReader(const Block& block, size_t tag_width);
+  // Begins a block; memory is used again. REQUIRES: block.payload stays valid.
+  void Start(const Block& block, size_t tag_width);
 
   // False at the end, or when the payload is broken.
   bool Next() {
     if (left_ == 0) return false;
     return Step();
   }
-  std::string_view record() const { return {text_.data(), size_}; }
+  // Valid as long as this, until the next block.
+  std::string_view record() const { return texts_.view().substr(begin_); }
   uint32_t tag() const { return tag_; }
   uint32_t left() const { return left_; }
   bool ok() const { return ok_; }
@@ -80,8 +125,9 @@ class RecordBlockReader {
   uint32_t left_ = 0;
   uint32_t tag_ = 0;
   bool ok_ = true;
-  std::string text_;  // holds the current record; the next one overwrites it from its shared length on
-  size_t size_ = 0;
+  GrowingBytes texts_;          // the records so far
+  std::vector<uint32_t> ends_;  // of each in texts_
+  size_t begin_ = 0;            // of the current record in texts_
 };
 
 }  // namespace portolan

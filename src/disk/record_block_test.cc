@@ -38,7 +38,8 @@ TEST(RecordBlockTest, RecordsAndTagsComeBack) {
     }
     std::string payload;
     const Block block = AsBlock(builder.Finish(1), payload);
-    RecordBlockReader reader(block, width);
+    RecordBlockReader reader;
+    reader.Start(block, width);
     for (const auto& [record, tag] : expected) {
       ASSERT_TRUE(reader.Next());
       ASSERT_EQ(reader.record(), record);
@@ -70,7 +71,8 @@ TEST(RecordBlockTest, AnyBytesEndTheWalkWithoutHarm) {
     Block block = whole;
     block.plain = static_cast<uint32_t>(std::min<size_t>(block.plain, payload.size()));
     block.payload = payload;
-    RecordBlockReader reader(block, 1);
+    RecordBlockReader reader;
+    reader.Start(block, 1);
     while (reader.Next()) ASSERT_LE(reader.record().size(), payload.size() * 60);
     broken += reader.ok() ? 0 : 1;
   }
