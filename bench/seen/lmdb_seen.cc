@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 
 namespace portolan::bench {
 namespace {
@@ -29,17 +30,19 @@ Traffic ProcessTraffic() {
 
 }  // namespace
 
-LmdbSeen::LmdbSeen(const UrlSeenOptions& options)
+LmdbSeen::LmdbSeen(const UrlSeenOptions& options, bool batched)
     : options_(options),
+      batched_(batched),
       batch_(options.ram / 4 / kLinkBytes + 64, options.ram / 4 / kLinkBytes * 80 + 4096),
       before_(ProcessTraffic()) {}
 
 LmdbSeen::~LmdbSeen() {
+  if (open_ != nullptr) mdb_txn_abort(open_);
   if (env_ != nullptr) mdb_env_close(env_);
 }
 
-Result<std::unique_ptr<LmdbSeen>> LmdbSeen::Create(const UrlSeenOptions& options) {
-  std::unique_ptr<LmdbSeen> made(new LmdbSeen(options));
+Result<std::unique_ptr<LmdbSeen>> LmdbSeen::Create(const UrlSeenOptions& options, bool batched) {
+  std::unique_ptr<LmdbSeen> made(new LmdbSeen(options, batched));
   if (const int code = mdb_env_create(&made->env_); code != 0) return FromLmdb(code, "create");
   if (const int code = mdb_env_set_mapsize(made->env_, kMapBytes); code != 0) return FromLmdb(code, "map size");
   constexpr unsigned int kFlags =
@@ -57,7 +60,29 @@ Result<std::unique_ptr<LmdbSeen>> LmdbSeen::Create(const UrlSeenOptions& options
   return made;
 }
 
+Status LmdbSeen::Commit() {
+  if (open_ == nullptr) return {};
+  const int code = mdb_txn_commit(std::exchange(open_, nullptr));
+  in_open_ = 0;
+  if (code != 0) return FromLmdb(code, "commit");
+  return {};
+}
+
 Status LmdbSeen::Add(uint64_t key, std::string_view text) {
+  if (!batched_) {
+    constexpr uint64_t kLinksPerTransaction = 100'000;
+    if (in_open_++ == kLinksPerTransaction) RETURN_IF_ERROR(Commit());
+    if (open_ == nullptr) {
+      if (const int code = mdb_txn_begin(env_, nullptr, 0, &open_); code != 0) return FromLmdb(code, "begin");
+    }
+    MDB_val number{sizeof key, &key};
+    MDB_val value{0, nullptr};
+    const int code = mdb_put(open_, db_, &number, &value, MDB_NOOVERWRITE);
+    if (code == MDB_KEYEXIST) return {};
+    if (code != 0) return FromLmdb(code, "put");
+    options_.unique(text);
+    return {};
+  }
   batch_.Add(key, text);
   return batch_.full() ? Check() : Status();
 }
@@ -91,6 +116,7 @@ Status LmdbSeen::Check() {
 
 Status LmdbSeen::Finish() {
   if (!batch_.empty()) RETURN_IF_ERROR(Check());
+  RETURN_IF_ERROR(Commit());
   if (const int code = mdb_env_sync(env_, 1); code != 0) return FromLmdb(code, "sync");
   return {};
 }

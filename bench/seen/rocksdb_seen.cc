@@ -23,8 +23,10 @@ Error FromRocks(const rocksdb::Status& status) {
 
 }  // namespace
 
-RocksDbSeen::RocksDbSeen(const UrlSeenOptions& options)
-    : options_(options), batch_(options.ram / 8 / kLinkBytes + 64, options.ram / 8 / kLinkBytes * 80 + 4096) {
+RocksDbSeen::RocksDbSeen(const UrlSeenOptions& options, bool batched)
+    : options_(options),
+      batched_(batched),
+      batch_(options.ram / 8 / kLinkBytes + 64, options.ram / 8 / kLinkBytes * 80 + 4096) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(options.ram / 2, /*num_shard_bits=*/0, /*strict_capacity_limit=*/false,
                                            /*high_pri_pool_ratio=*/0.5);
@@ -59,8 +61,8 @@ RocksDbSeen::RocksDbSeen(const UrlSeenOptions& options)
 
 RocksDbSeen::~RocksDbSeen() = default;
 
-Result<std::unique_ptr<RocksDbSeen>> RocksDbSeen::Create(const UrlSeenOptions& options) {
-  std::unique_ptr<RocksDbSeen> made(new RocksDbSeen(options));
+Result<std::unique_ptr<RocksDbSeen>> RocksDbSeen::Create(const UrlSeenOptions& options, bool batched) {
+  std::unique_ptr<RocksDbSeen> made(new RocksDbSeen(options, batched));
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(made->db_options_, options.dir, &db);
   if (!status.ok()) return std::unexpected(FromRocks(status));
@@ -69,6 +71,16 @@ Result<std::unique_ptr<RocksDbSeen>> RocksDbSeen::Create(const UrlSeenOptions& o
 }
 
 Status RocksDbSeen::Add(uint64_t key, std::string_view text) {
+  if (!batched_) {
+    const uint64_t bytes = __builtin_bswap64(key);
+    const rocksdb::Slice slice(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+    rocksdb::Status status = db_->Get(read_, slice, &value_);
+    if (status.ok()) return {};
+    if (status.IsNotFound()) status = db_->Put(write_, slice, rocksdb::Slice());
+    if (!status.ok()) return std::unexpected(FromRocks(status));
+    options_.unique(text);
+    return {};
+  }
   batch_.Add(key, text);
   return batch_.full() ? Check() : Status();
 }

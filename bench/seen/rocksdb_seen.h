@@ -7,6 +7,10 @@
 // which asks the filters first; new ones go in as one WriteBatch. No log and no syncs, as none of the others has them;
 // no compression, as hashes have nothing to compress.
 //
+// That is the batched way, which makes a batch method of the database: text waits in RAM, keys come sorted and without
+// repetition. The plain way asks for each link as it comes (Get, and Put if it is new): what a crawler does that uses a
+// database instead of a method (Mercator-A, WebCrawler).
+//
 // Compaction runs on a thread of RocksDB: bind the process to one core to measure one core.
 
 #pragma once
@@ -24,7 +28,7 @@ namespace portolan::bench {
 class RocksDbSeen : public UrlSeen {
  public:
   // REQUIRES: options.dir is an empty directory.
-  static Result<std::unique_ptr<RocksDbSeen>> Create(const UrlSeenOptions& options);
+  static Result<std::unique_ptr<RocksDbSeen>> Create(const UrlSeenOptions& options, bool batched);
   ~RocksDbSeen() override;
 
   Status Add(uint64_t key, std::string_view text) override;
@@ -33,11 +37,13 @@ class RocksDbSeen : public UrlSeen {
   std::optional<Traffic> traffic() const override;
 
  private:
-  explicit RocksDbSeen(const UrlSeenOptions& options);
+  RocksDbSeen(const UrlSeenOptions& options, bool batched);
   Status Check();
 
   const UrlSeenOptions options_;
+  const bool batched_;
   LinkBatch batch_;
+  std::string value_;
   rocksdb::Options db_options_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ReadOptions read_;

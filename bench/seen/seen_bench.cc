@@ -1,5 +1,6 @@
 // bench seen: which links of a crawl are new? The same link stream through our DRUM, the batch methods of the seeds,
-// two databases and a hash set in memory, with the same memory, on one core.
+// two databases (asked link by link, and driven in sorted batches), and a hash set in memory, with the same memory, on
+// one core.
 //
 // Each method runs in a process of its own (its peak memory is then its own), bound to one core. The stream is made
 // outside the timed part, in batches of pages. New URLs go to a disk queue, whose traffic counts for all alike (the p
@@ -39,7 +40,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-enum class Method : uint8_t { kDrum, kDrumCompact, kMercatorB, kPolybot, kRocksDb, kLmdb, kRam };
+enum class Method : uint8_t {
+  kDrum,
+  kDrumCompact,
+  kMercatorB,
+  kPolybot,
+  kRocksDb,
+  kLmdb,
+  kRocksDbBatched,
+  kLmdbBatched,
+  kRam
+};
 
 struct MethodInfo {
   Method method;
@@ -49,9 +60,14 @@ struct MethodInfo {
 };
 
 constexpr MethodInfo kMethods[] = {
-    {Method::kDrum, "drum", "DRUM (Portolan)", 1},       {Method::kDrumCompact, "drum_compact", "DRUM, compact", 1},
-    {Method::kMercatorB, "mercator_b", "Mercator-B", 1}, {Method::kPolybot, "polybot", "Polybot", 0.25},
-    {Method::kRocksDb, "rocksdb", "RocksDB", 0.2},       {Method::kLmdb, "lmdb", "LMDB", 0.2},
+    {Method::kDrum, "drum", "DRUM (Portolan)", 1},
+    {Method::kDrumCompact, "drum_compact", "DRUM, compact", 1},
+    {Method::kMercatorB, "mercator_b", "Mercator-B", 1},
+    {Method::kPolybot, "polybot", "Polybot", 0.25},
+    {Method::kRocksDb, "rocksdb", "RocksDB", 0.2},
+    {Method::kLmdb, "lmdb", "LMDB", 0.2},
+    {Method::kRocksDbBatched, "rocksdb_batched", "RocksDB, batched", 0.2},
+    {Method::kLmdbBatched, "lmdb_batched", "LMDB, batched", 0.2},
     {Method::kRam, "ram", "hash set in RAM", 1},
 };
 
@@ -124,9 +140,13 @@ Result<std::unique_ptr<UrlSeen>> Make(Method method, Env& env, const UrlSeenOpti
     case Method::kPolybot:
       return Polybot::Create(env, options);
     case Method::kRocksDb:
-      return RocksDbSeen::Create(options);
+      return RocksDbSeen::Create(options, false);
     case Method::kLmdb:
-      return LmdbSeen::Create(options);
+      return LmdbSeen::Create(options, false);
+    case Method::kRocksDbBatched:
+      return RocksDbSeen::Create(options, true);
+    case Method::kLmdbBatched:
+      return LmdbSeen::Create(options, true);
     case Method::kRam:
       break;
   }
