@@ -171,7 +171,9 @@ Status Drum::WriteTuples(DrumBatch& batch) {
                      BlockFileWriter::Create(env_, JoinPath(dir_, name), FileKind::kTuples, options_.codec));
   }
   if (batch.tuple_block.empty()) return {};
+  const uint64_t before = batch.tuple_log->length();
   RETURN_IF_ERROR(batch.tuple_log->Append(batch.tuple_block.Finish(kTuplesBlock)));
+  logged_bytes_ += batch.tuple_log->length() - before;
   batch.tuple_block.Clear();
   return {};
 }

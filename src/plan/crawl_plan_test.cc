@@ -41,7 +41,7 @@ TEST(CrawlPlanTest, SpaceAndTimeAddUp) {
   EXPECT_DOUBLE_EQ(plan->links, 59e6);
   EXPECT_DOUBLE_EQ(plan->duration_s, 1e4);
   EXPECT_DOUBLE_EQ(plan->archive_bytes, 1e6 * 26e3 / 4);
-  EXPECT_NEAR(plan->queue_bytes, (59e6 / 9 - 1e6) * 110 / 2.84, 1);
+  EXPECT_NEAR(plan->queue_bytes, (59e6 / 9 - 1e6) * 110 / 2.6, 1);
   EXPECT_DOUBLE_EQ(plan->disk_bytes, plan->methods[0].seen_bytes + plan->methods[0].round_disk_bytes +
                                          plan->queue_bytes + plan->archive_bytes);
   EXPECT_TRUE(plan->fits);

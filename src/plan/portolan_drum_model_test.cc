@@ -59,7 +59,7 @@ TEST(PortolanDrumModelTest, SmallCrawlIsTextOnlyAndALargeOneSpills) {
   const PortolanDrumCost small = PortolanDrumModel(params, 1e7, kRam, kDisk);
   EXPECT_EQ(small.rounds, 1);
   EXPECT_EQ(small.spilled_share, 0);
-  EXPECT_NEAR(small.alpha, (2 * (110 / 2.84 + 1.125) + 8 + 110 / 2.84 / 9) / 110, 0.01);
+  EXPECT_NEAR(small.alpha, (2 * (110 / 2.6 + 1.125) + 8 + 110 / 2.6 / 9) / 110, 0.01);
   const PortolanDrumCost large = PortolanDrumModel(params, 59e10, kRam, kDisk);
   EXPECT_GT(large.spilled_share, 0.9);
   EXPECT_LT(large.spilled_share, 1);
