@@ -21,6 +21,7 @@ install_packages() {
   while read -r group package why; do
     case " $groups " in *" $group "*) ;; *) continue ;; esac
     [ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null)" = "ii " ] && continue
+    command -v "$package" >/dev/null && continue  # a tool of that name from elsewhere will do
     missing+=("$package")
     say "needs package $package: $why"
   done <"$packages_file"
