@@ -210,10 +210,10 @@ Result<bool> Drum::BeginRound() {
     Reset(open_, pool_, plan_, next_id_++);
   }
   const uint64_t z_id = next_id_++;
-  round_ = std::make_unique<DrumRound>(env_, dir_, options_, plan_, sealed_, z_,
+  round_ = std::make_shared<DrumRound>(env_, dir_, options_, plan_, sealed_, z_,
                                        fmt::format("{}-{:06}.z", options_.name, z_id),
                                        fmt::format("{}-{:06}.answers", options_.name, z_id));
-  executor_.Submit([round = round_.get()] { round->Run(); });
+  executor_.Submit([round = round_] { round->Run(); });
   return true;
 }
 

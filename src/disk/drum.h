@@ -124,7 +124,7 @@ class Drum : public Checkpointable {
   ZState z_;
   DrumBatch open_;    // takes tuples
   DrumBatch sealed_;  // in a round, or waiting for one after a crash or a failure; id 0: none
-  std::unique_ptr<DrumRound> round_;
+  std::shared_ptr<DrumRound> round_;
   std::unique_ptr<DrumResults> results_;
   uint64_t next_id_ = 1;  // of batches and Z files
   uint64_t rounds_ = 0;

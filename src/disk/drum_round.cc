@@ -47,12 +47,14 @@ void DrumRound::Run() {
   found_ = {};
   unique_ = {};
   silent_ = {};
+  // Once done is seen, the owner may let go of everything but this object, which the job holds.
+  const std::function<void()> tell = options_.on_round_done;
   {
     const std::lock_guard lock(mutex_);
     done_.store(true, std::memory_order_release);
     changed_.notify_all();
   }
-  if (options_.on_round_done) options_.on_round_done();
+  if (tell) tell();
 }
 
 void DrumRound::Wait() {

@@ -32,7 +32,8 @@ namespace portolan {
 
 class DrumRound {
  public:
-  // REQUIRES: env, options, plan and batch outlive this; the batch does not change until done.
+  // REQUIRES: env, options, plan and batch live, and the batch does not change, until done. Owner and job share it: the
+  // owner may see that it is done while the job is still telling.
   DrumRound(Env& env, std::string dir, const DrumOptions& options, const DrumMemoryPlan& plan, const DrumBatch& batch,
             const ZState& z, std::string new_z_name, std::string answers_name);
 

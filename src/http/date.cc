@@ -5,8 +5,8 @@
 #include <array>
 #include <chrono>
 
-#include "base/check.h"
 #include "base/ascii.h"
+#include "base/check.h"
 
 namespace portolan {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "base/ascii.h"
+#include "base/check.h"
 #include "http/date.h"
 #include "robots/sitemap_reader.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/ascii.h"
 #include "url/surt.h"
-#include "warc/cdxj.h"
 #include "warc/archived_chunks.h"
+#include "warc/cdxj.h"
 #include "warc/digest.h"
 #include "warc/post_query.h"
 

@@ -5,9 +5,9 @@
 
 #include <string>
 
+#include "warc/archived_chunks.h"
 #include "warc/cdxj.h"
 #include "warc/checks.h"
-#include "warc/archived_chunks.h"
 #include "warc/digest.h"
 #include "warc/payload_decoder.h"
 #include "warc/post_query.h"
