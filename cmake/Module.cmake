@@ -44,22 +44,22 @@ function(portolan_module)
   if(PORTOLAN_TESTS AND tests)
     list(TRANSFORM M_TEST_DEPS PREPEND portolan_ OUTPUT_VARIABLE test_deps)
     portolan_test_program(NAME ${M_NAME}_test SOURCES ${tests} LIBS ${target} ${test_deps} ${M_TEST_LIBS}
-                          LABELS ${M_NAME})
+                          LABEL ${M_NAME})
   endif()
 endfunction()
 
-# A GoogleTest program. Suites whose name ends in SlowTest also carry the label "slow".
+# A GoogleTest program. Its tests carry LABEL; suites whose name ends in SlowTest carry "slow" instead (CMake's discovery
+# takes one label).
 function(portolan_test_program)
-  cmake_parse_arguments(T "" "NAME" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(T "" "NAME;LABEL" "SOURCES;LIBS" ${ARGN})
   add_executable(${T_NAME} ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${T_NAME} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src)
-  string(REPLACE ";" "\\;" labels "${T_LABELS}")
   set(common WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 60)
   gtest_discover_tests(${T_NAME} ${common} TEST_FILTER "-*SlowTest.*"
-                       TEST_LIST ${T_NAME}_fast PROPERTIES LABELS "${labels}" TIMEOUT 300)
+                       TEST_LIST ${T_NAME}_fast PROPERTIES LABELS "${T_LABEL}" TIMEOUT 300)
   gtest_discover_tests(${T_NAME} ${common} TEST_FILTER "*SlowTest.*"
-                       TEST_LIST ${T_NAME}_slow PROPERTIES LABELS "${labels}\\;slow" TIMEOUT 900)
+                       TEST_LIST ${T_NAME}_slow PROPERTIES LABELS "slow" TIMEOUT 900)
   foreach(source ${T_SOURCES})
     file(RELATIVE_PATH rel ${CMAKE_SOURCE_DIR} ${source})
     set_property(GLOBAL APPEND PROPERTY PORTOLAN_TEST_SOURCES ${rel})

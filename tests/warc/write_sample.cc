@@ -26,11 +26,12 @@ int Run(const std::string& path) {
   std::string block;
   AppendWarcField(block, "software", "portolan");
   AppendWarcField(block, "format", "WARC File Format 1.1");
+  const std::string filename = path.substr(path.rfind('/') + 1);
   WarcRecordSpec warcinfo;
   warcinfo.type = WarcType::kWarcinfo;
   warcinfo.id = info;
   warcinfo.date = time;
-  warcinfo.filename = path.substr(path.rfind('/') + 1);
+  warcinfo.filename = filename;
   warcinfo.payload = block;
   writer->Append(warcinfo, file);
 
