@@ -50,6 +50,32 @@ TEST(RecordBlockTest, RecordsAndTagsComeBack) {
   }
 }
 
+// docs/formats/blocks.md: tags, then (shared × 2, rest length) a record, then the rests.
+TEST(RecordBlockTest, GoldenBytes) {
+  RecordBlockBuilder builder(1);
+  builder.Add("http://example.com/a", 5);
+  builder.Add("http://example.com/b", 6);
+  const BlockParts parts = builder.Finish(1);
+  EXPECT_EQ(parts.plain, std::string("\x05\x06\x00\x14\x26\x01", 6));
+  EXPECT_EQ(parts.compressible, "http://example.com/ab");
+}
+
+TEST(RecordBlockTest, LeansOnAnEarlierRecordThatBeganAlike) {
+  RecordBlockBuilder builder;
+  builder.Add("http://www.example.com/first/page");
+  builder.Add("http://elsewhere.example.net/other");
+  builder.Add("http://www.example.com/first/leaf");
+  const BlockParts parts = builder.Finish(1);
+  EXPECT_TRUE(parts.compressible.ends_with("leaf"));
+  EXPECT_FALSE(parts.compressible.ends_with("/leaf")) << "all but the last word comes from two records before";
+  std::string payload;
+  const Block block = AsBlock(parts, payload);
+  RecordBlockReader reader;
+  reader.Start(block, 0);
+  while (reader.left() > 0) ASSERT_TRUE(reader.Next());
+  EXPECT_EQ(reader.record(), "http://www.example.com/first/leaf");
+}
+
 TEST(RecordBlockTest, NeighboursShareTheirBeginning) {
   RecordBlockBuilder builder;
   for (int i = 0; i < 100; ++i) builder.Add("http://example.com/a/long/path/" + std::to_string(i));
@@ -94,6 +120,14 @@ TEST(GapCodeTest, KeysComeBackAndTakeFewBits) {
     ASSERT_EQ(DecodeGapCoded(bytes, count, back.data()), bytes.size());
     EXPECT_EQ(back, keys);
   }
+}
+
+// docs/formats/drum.md: gaps less 1 are 2 and 6; one remainder bit each (0, 0), quotients 1 and 3 in unary.
+TEST(GapCodeTest, GoldenBytes) {
+  const uint64_t keys[] = {10, 13, 20};
+  std::string bytes;
+  AppendGapCoded(keys, bytes);
+  EXPECT_EQ(bytes, std::string("\x0a\0\0\0\0\0\0\0\x01\0\x22", 11) + std::string(16, '\0'));
 }
 
 TEST(GapCodeTest, WithinTwoBitsOfTheGapItself) {
