@@ -13,7 +13,7 @@ namespace {
 // The identity of URLs on disk: these values may never change.
 TEST(HashTest, GoldenValues) {
   EXPECT_EQ(Hash64(""), 0x2d06800538d394c2U);
-  EXPECT_EQ(Hash64("http://example.com/"), XXH3_64bits("http://example.com/", 19));
+  EXPECT_EQ(Hash64("http://example.com/"), 0xb97a010e03af1e2bU);
   EXPECT_NE(Hash64("http://example.com/"), Hash64("http://example.com/", 1));
 }
 
