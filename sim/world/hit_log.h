@@ -1,0 +1,45 @@
+// The hit log: what clients did to the simulated web, one line of tab-separated fields an event, in the order of time.
+//
+//   H <unix_ns> <connection> <address> <host> <tls 0|1> <method> <path and query> <status> <bytes sent> <end_ns> <user
+//   agent>
+//       a request that was read whole at unix_ns; answered (or given up) at end_ns
+//   O <unix_ns> <connection> <address> <port>      a connection was accepted
+//   C <unix_ns> <connection>                       and is closed
+//   D <unix_ns> <name> <type> <rcode>              a DNS question
+//   W <version> <profile> <seed> <parameters>      the first line: which world this is
+//
+// <address> is the local address that the client connected to, which is what IP politeness goes by. Bytes below 0x21,
+// '%' and 0x7f in names and paths are percent-encoded. The path is kept as the client sent it, else.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace portolan::sim {
+
+struct Hit {
+  int64_t unix_ns = 0;
+  int64_t end_ns = 0;
+  uint64_t connection = 0;
+  std::string_view address;
+  std::string_view host;
+  bool tls = false;
+  std::string_view method;
+  std::string_view path_and_query;
+  std::string_view user_agent;
+  int status = 0;
+  uint64_t bytes = 0;
+};
+
+class HitSink {
+ public:
+  virtual ~HitSink() = default;
+  virtual void OnHit(const Hit& hit) = 0;
+  virtual void OnOpen(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t port) = 0;
+  virtual void OnClose(int64_t unix_ns, uint64_t connection) = 0;
+  virtual void OnDns(int64_t unix_ns, std::string_view name, std::string_view type, int rcode) = 0;
+};
+
+}  // namespace portolan::sim

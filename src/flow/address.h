@@ -1,0 +1,33 @@
+// Address: where a host is, IPv4 or IPv6, as the resolver found it and as the connection uses it.
+//
+// Addresses that are not on the public internet (private, loopback, link-local, multicast, reserved, and IPv6 forms
+// that carry such an IPv4 address) are told apart here, because a name on the web may point to them and a crawler
+// inside a network must not be led to its printers. The check is on the address, not on the name.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace portolan {
+
+struct Address {
+  std::array<uint8_t, 16> bytes{};  // IPv4: the first four; the rest zero
+  bool v6 = false;
+
+  static Address V4(uint32_t host_order);
+  // "127.0.0.1", "::1", with or without brackets. Nothing else, no zone.
+  static std::optional<Address> Parse(std::string_view text);
+  std::string ToString() const;  // without brackets
+
+  bool empty() const { return *this == Address{}; }  // 0.0.0.0 stands for no address
+  bool IsPublic() const;
+  uint64_t Hash() const;  // never 0 unless empty
+
+  bool operator==(const Address&) const = default;
+};
+
+}  // namespace portolan

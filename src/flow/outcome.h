@@ -1,0 +1,85 @@
+// FetchOutcome: everything that can become of a fetch, as a closed list, and the one table that says what follows.
+//
+// What the web does is data. Whoever fetches names the outcome; whoever schedules reads Follow() and knows whether the
+// URL is done, tried again, or waits until its host is well; whoever reports reads the class. Nobody else decides.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace portolan {
+
+// On disk and in the crawl log by name: names never change.
+enum class FetchOutcome : uint8_t {
+  kAnswered,          // an HTTP answer came whole; its status says what it is
+  kBodyCut,           // an answer whose body was cut at our size limit: kept, marked as truncated
+  kTimeCut,           // an answer whose body was cut at the total time limit or for being too slow: kept, marked
+  kDisconnected,      // an answer whose body ended early: kept, marked
+  kDnsNotFound,       // the name does not exist, or has no address
+  kDnsFailed,         // the servers of the name fail (SERVFAIL, REFUSED, garbage)
+  kDnsTimeout,        // they do not answer
+  kAddressForbidden,  // the name points to an address that the configuration refuses
+  kConnectRefused,    // nobody listens
+  kConnectTimeout,    // no connection in time
+  kUnreachable,       // no route
+  kTlsHandshake,      // TLS fails: versions, ciphers, alerts
+  kTlsCertificate,    // expired, self-signed, wrong host, unknown authority
+  kFirstByteTimeout,  // connected, asked, and nothing came
+  kReset,             // the connection broke before an answer's head was whole
+  kEmptyReply,        // closed without a byte
+  kNotHttp,           // bytes that are no HTTP answer; HTTP/0.9
+  kHeadTooLarge,      // more header bytes or lines than we read
+  kBadFraming,        // chunks or lengths that contradict each other
+  kProtocol,          // HTTP/2 violations
+  kDecodeFailed,      // the content coding is broken
+  kBomb,              // the content decodes to more than our limit
+  kLocal,             // our own shortage: descriptors, memory, a full queue. Never the host's fault.
+  kNetworkDown,       // no fetch of any host works: ours, not theirs
+  kCancelled,         // the crawl stops
+};
+inline constexpr int kFetchOutcomes = static_cast<int>(FetchOutcome::kCancelled) + 1;
+std::string_view FetchOutcomeName(FetchOutcome outcome);  // "answered", "dns_not_found" …
+
+// What an end counts as, in reports.
+enum class CountAs : uint8_t {
+  kFetched,      // 2xx
+  kNotModified,  // 304
+  kRedirected,   // 3xx with a target
+  kClientError,  // 4xx
+  kServerError,  // 5xx, 429
+  kDns,
+  kConnection,
+  kTls,
+  kBroken,  // not HTTP, bad framing, reset, coding
+  kLimit,   // one of our limits ended it
+  kLocal,
+};
+inline constexpr int kCountAs = static_cast<int>(CountAs::kLocal) + 1;
+std::string_view CountAsName(CountAs count);
+
+enum class Retry : uint8_t {
+  kNever,      // the URL is done
+  kUrlLater,   // this URL again, behind the others of its host
+  kHostLater,  // the host is ill: all its URLs wait, this one first
+  kNow,        // our own fault: again as soon as there is room, no attempt counted
+};
+
+struct Follow {
+  CountAs count = CountAs::kFetched;
+  Retry retry = Retry::kNever;
+  uint8_t attempts = 1;        // in all, for kUrlLater and kHostLater
+  uint32_t first_wait_ms = 0;  // before the second attempt; doubles for each further one
+  bool keep = false;           // there is an answer to archive
+};
+
+// `status` counts only for outcomes with an answer. Total: any status, any outcome.
+Follow FollowOf(FetchOutcome outcome, int status);
+
+// Has the outcome an HTTP answer (head whole)?
+constexpr bool HasAnswer(FetchOutcome outcome) {
+  return outcome <= FetchOutcome::kDisconnected || outcome == FetchOutcome::kDecodeFailed ||
+         outcome == FetchOutcome::kBomb;
+}
+
+}  // namespace portolan

@@ -1,0 +1,88 @@
+// PageResult: what became of a fetch, as the shard wants to know it: outcome, links, fingerprints, and the archive's
+// bytes, ready to be written. Made on the thread that fetched (parse/), or by the virtual world; read by the shard.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/fetch.h"
+#include "flow/outcome.h"
+
+namespace portolan {
+
+// Bits of FoundLink::flags.
+enum FoundFlag : uint8_t {
+  kFoundRedirect = 1 << 0,   // the target of this answer's Location or refresh; there is at most one
+  kFoundNofollow = 1 << 1,   // rel=nofollow on the link itself
+  kFoundEmbed = 1 << 2,      // an image, a script, a frame: not where a reader goes
+  kFoundCanonical = 1 << 3,  // rel=canonical
+  kFoundSitemap = 1 << 4,    // a sitemap, or a page that a sitemap names
+};
+
+struct FoundLink {
+  uint64_t hash = 0;       // Hash64 of the canonical URL
+  uint64_t host_hash = 0;  // HostKey
+  uint32_t begin = 0;      // in LinkList::text
+  uint32_t size = 0;
+  uint8_t flags = 0;
+};
+
+// Links in the order of the page, each URL once, in one buffer.
+struct LinkList {
+  std::string text;
+  std::vector<FoundLink> links;
+
+  std::string_view UrlOf(const FoundLink& link) const { return std::string_view(text).substr(link.begin, link.size); }
+  void Add(std::string_view url, uint64_t hash, uint64_t host_hash, uint8_t flags) {
+    links.push_back({hash, host_hash, static_cast<uint32_t>(text.size()), static_cast<uint32_t>(url.size()), flags});
+    text += url;
+  }
+};
+
+// What robots.txt said, for tasks of kind kRobots.
+struct RobotsAnswer {
+  enum class Kind : uint8_t { kRules, kAllowAll, kDisallowAll, kFollow };
+  Kind kind = Kind::kDisallowAll;
+  std::string rules;                       // compiled (robots/robots_rules.h), for kRules
+  std::optional<uint32_t> crawl_delay_ms;  // of kRules
+  std::string follow;                      // the redirect's target, canonical, for kFollow
+};
+
+// Gzip members for the WARC file, with what the index needs to know of them. Empty bytes: nothing is archived.
+struct ArchiveItem {
+  std::string bytes;            // request, response, metadata, one member each
+  uint32_t response_begin = 0;  // the capture's own member within bytes
+  uint32_t response_length = 0;
+  std::string cdxj_key;        // SURT
+  std::string cdxj_timestamp;  // 14 digits
+  std::string cdxj_fields;     // JSON members before "length", e.g. "\"url\": \"…\", … \"digest\": \"…\""
+  std::string cdxj_tail;       // and after "filename", each with a comma before it; may be empty
+};
+
+struct PageResult {
+  uint64_t id = 0;
+  UrlKind kind = UrlKind::kPage;
+  FetchOutcome outcome = FetchOutcome::kAnswered;
+  int status = 0;
+  FetchTimes times;
+  uint64_t wire_bytes = 0;
+  uint64_t body_bytes = 0;  // decoded
+  HttpVersion version = HttpVersion::kUnknown;
+  bool tls = false;
+  std::string mime;                       // as sniffed, "text/html"
+  std::string detail;                     // for the log
+  std::optional<int64_t> retry_after_ns;  // from the answer, relative to its end
+  uint16_t robots_flags = 0;              // RobotsTag::Flag of meta and X-Robots-Tag together
+  uint64_t fingerprint = 0;               // Hash64 of the decoded payload; 0 where there is none
+  uint64_t similarity = 0;                // of the text; 0 where it was not taken
+  LinkList links;                         // in scope or not; nofollow pages keep theirs, with the flag on each
+  uint32_t links_left_out = 0;            // not crawlable, or over a limit
+  std::optional<RobotsAnswer> robots;
+  ArchiveItem archive;
+};
+
+}  // namespace portolan

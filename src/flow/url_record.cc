@@ -1,0 +1,101 @@
+#include "flow/url_record.h"
+
+#include "base/hash.h"
+
+namespace portolan {
+namespace {
+
+constexpr size_t kHead = 7;
+constexpr size_t kRef = 10;
+constexpr uint8_t kHasRef = 1;
+
+template <typename T>
+void PutLittle(std::string& out, T value, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+}
+
+uint64_t GetLittle(const char* from, size_t bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < bytes; ++i) value |= uint64_t{static_cast<uint8_t>(from[i])} << (8 * i);
+  return value;
+}
+
+// Past "scheme://", or the end for what is no such URL.
+size_t AuthorityBegin(std::string_view url) {
+  const size_t colon = url.find("://");
+  return colon == std::string_view::npos ? url.size() : colon + 3;
+}
+
+size_t AuthorityEnd(std::string_view url) {
+  const size_t end = url.find_first_of("/?#", AuthorityBegin(url));
+  return end == std::string_view::npos ? url.size() : end;
+}
+
+}  // namespace
+
+void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
+  out.clear();
+  out += static_cast<char>(record.robots.present() ? kHasRef : 0);
+  out += static_cast<char>(record.kind);
+  out += static_cast<char>(record.attempts);
+  out += static_cast<char>(record.hops);
+  PutLittle(out, record.depth, 2);
+  out += static_cast<char>(record.priority);
+  if (record.robots.present()) {
+    PutLittle(out, record.robots.position, 6);
+    PutLittle(out, record.robots.expires, 4);
+  }
+  out += record.url;
+}
+
+std::string EncodeUrlRecord(const UrlRecord& record) {
+  std::string out;
+  EncodeUrlRecord(record, out);
+  return out;
+}
+
+std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
+  if (bytes.size() < kHead) return std::nullopt;
+  const uint8_t layout = static_cast<uint8_t>(bytes[0]);
+  const uint8_t kind = static_cast<uint8_t>(bytes[1]);
+  if ((layout & ~kHasRef) != 0 || kind > static_cast<uint8_t>(UrlKind::kSitemap)) return std::nullopt;
+  UrlRecord record;
+  record.kind = static_cast<UrlKind>(kind);
+  record.attempts = static_cast<uint8_t>(bytes[2]);
+  record.hops = static_cast<uint8_t>(bytes[3]);
+  record.depth = static_cast<uint16_t>(GetLittle(bytes.data() + 4, 2));
+  record.priority = static_cast<uint8_t>(bytes[6]);
+  size_t at = kHead;
+  if ((layout & kHasRef) != 0) {
+    if (bytes.size() < kHead + kRef) return std::nullopt;
+    record.robots.position = GetLittle(bytes.data() + at, 6);
+    record.robots.expires = static_cast<uint32_t>(GetLittle(bytes.data() + at + 6, 4));
+    if (!record.robots.present()) return std::nullopt;
+    at += kRef;
+  }
+  record.url = bytes.substr(at);
+  return record;
+}
+
+std::string_view OriginOf(std::string_view url) { return url.substr(0, AuthorityEnd(url)); }
+
+std::string_view HostOf(std::string_view url) {
+  const size_t begin = AuthorityBegin(url);
+  std::string_view host = url.substr(begin, AuthorityEnd(url) - begin);
+  if (const size_t at = host.rfind('@'); at != std::string_view::npos) host.remove_prefix(at + 1);
+  if (!host.empty() && host.front() == '[') {
+    const size_t close = host.find(']');
+    return close == std::string_view::npos ? host : host.substr(0, close + 1);
+  }
+  return host.substr(0, host.find(':'));
+}
+
+std::string_view PathAndQueryOf(std::string_view url) {
+  const std::string_view rest = url.substr(AuthorityEnd(url));
+  return rest.substr(0, rest.find('#'));
+}
+
+uint64_t HostKey(std::string_view url) { return Hash64(HostOf(url)); }
+uint64_t OriginKey(std::string_view url) { return Hash64(OriginOf(url)); }
+
+}  // namespace portolan

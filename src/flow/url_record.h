@@ -1,0 +1,60 @@
+// UrlRecord: a URL on its way through queues and DRUM, with the little that must travel with it.
+//
+// On disk (all queues of the frontier, aux of URLseen and RobotsCache):
+//   u8 layout: bit 0 a robots reference follows; the rest zero      u8 kind     u8 attempts    u8 hops
+//   u16 depth, little-endian                                        u8 priority
+//   [robots reference: u48 position, u32 expires]                   the URL, to the end
+// The head is the same for neighbours, so front coding and lz4 remove most of it.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace portolan {
+
+// On disk: never renumber.
+enum class UrlKind : uint8_t {
+  kPage = 0,
+  kRobots = 1,   // GET /robots.txt of an origin, for the gate
+  kSitemap = 2,  // a sitemap or feed: its links are taken, it is archived like a page
+};
+
+// Which rules let this URL pass the gate. `position` is the gate's own; 0 is "everything is allowed".
+struct RobotsRef {
+  uint64_t position = 0;  // 48 bits
+  uint32_t expires = 0;   // seconds since 1970 after which the rules are stale; 0: there is no reference
+
+  bool present() const { return expires != 0; }
+  bool operator==(const RobotsRef&) const = default;
+};
+
+struct UrlRecord {
+  UrlKind kind = UrlKind::kPage;
+  uint8_t attempts = 0;  // fetches that failed
+  uint8_t hops = 0;      // redirects that led here
+  uint8_t priority = 0;  // 0 is first; the prioritizer's
+  uint16_t depth = 0;    // links from a seed
+  RobotsRef robots;
+  std::string_view url;  // canonical, absolute; dies with what it was decoded from
+
+  bool operator==(const UrlRecord&) const = default;
+};
+
+// Appends nothing: replaces `out`, whose memory is used again.
+void EncodeUrlRecord(const UrlRecord& record, std::string& out);
+std::string EncodeUrlRecord(const UrlRecord& record);
+
+// None for bytes that are no record (from a damaged file). `record.url` is a view of `bytes`.
+std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes);
+
+// Parts of a canonical http(s) URL without parsing it again.
+std::string_view OriginOf(std::string_view url);        // "https://example.org:8443"
+std::string_view HostOf(std::string_view url);          // "example.org", "[::1]"
+std::string_view PathAndQueryOf(std::string_view url);  // "/a?b"
+uint64_t HostKey(std::string_view url);                 // Hash64(HostOf): politeness goes by host name, all ports
+uint64_t OriginKey(std::string_view url);               // Hash64(OriginOf): robots.txt goes by origin
+
+}  // namespace portolan
