@@ -2,7 +2,8 @@
 
 namespace portolan::bench {
 
-Result<std::unique_ptr<DrumSeen>> DrumSeen::Create(Env& env, const UrlSeenOptions& options, Codec codec) {
+Result<std::unique_ptr<DrumSeen>> DrumSeen::Create(Env& env, const UrlSeenOptions& options, Codec codec,
+                                                   std::optional<uint64_t> recent_bytes) {
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.dir));
   std::unique_ptr<DrumSeen> seen(new DrumSeen(std::move(manifest), options.unique));
   DrumOptions drum;
@@ -11,6 +12,7 @@ Result<std::unique_ptr<DrumSeen>> DrumSeen::Create(Env& env, const UrlSeenOption
   drum.only_op = DrumOp::kCheckUpdate;
   drum.emit_duplicates = false;
   drum.codec = codec;
+  drum.recent_bytes = recent_bytes;
   ASSIGN_OR_RETURN(seen->drum_, Drum::Open(env, seen->manifest_, seen->executor_, drum));
   return seen;
 }

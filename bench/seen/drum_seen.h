@@ -17,8 +17,10 @@ namespace portolan::bench {
 
 class DrumSeen : public UrlSeen {
  public:
-  // REQUIRES: env outlives it. `codec` kLz4 is the default setting, kZstd the compact one.
-  static Result<std::unique_ptr<DrumSeen>> Create(Env& env, const UrlSeenOptions& options, Codec codec);
+  // REQUIRES: env outlives it. `codec` kLz4 is the default setting, kZstd the compact one. `recent_bytes` as in
+  // DrumOptions: none is DRUM's choice, 0 no cache of recent keys.
+  static Result<std::unique_ptr<DrumSeen>> Create(Env& env, const UrlSeenOptions& options, Codec codec,
+                                                  std::optional<uint64_t> recent_bytes);
 
   Status Add(uint64_t key, std::string_view text) override;
   Status Finish() override;

@@ -30,7 +30,8 @@ Drum::Drum(Env& env, std::string dir, Executor& executor, const DrumOptions& opt
       executor_(executor),
       options_(options),
       plan_(*DrumMemoryPlan::Make(options)),
-      pool_(plan_.chunk_bytes, plan_.chunks) {}
+      pool_(plan_.chunk_bytes, plan_.chunks),
+      recent_(plan_.recent_bytes) {}
 
 Drum::~Drum() {
   if (round_) {
@@ -65,6 +66,10 @@ Status Drum::Add(const DrumTuple& tuple) {
     return Fail(ErrorCode::kInvalidArgument, fmt::format("drum {}: aux of {} bytes, at most {} go with this memory",
                                                          options_.name, tuple.aux.size(), plan_.max_aux));
   }
+  if (recent_.enabled() && recent_.Contains(tuple.key)) {
+    ++known_;
+    return {};
+  }
   // Everything that can fail comes first, so that a refused tuple leaves no trace.
   if (open_.tuple_block.size() >= plan_.block_size) RETURN_IF_ERROR(WriteTuples(open_));
   if (open_.row_block.size() >= plan_.block_size) RETURN_IF_ERROR(WriteRows(open_));
@@ -92,6 +97,7 @@ Status Drum::Add(const DrumTuple& tuple) {
   if (options_.durable) open_.row_block.append(row, plan_.row_size);
   open_.tuple_block.Add(tuple.aux, bucket);
   ++open_.tuples;
+  if (recent_.enabled()) recent_.Insert(tuple.key);
   return {};
 }
 

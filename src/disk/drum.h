@@ -46,6 +46,7 @@
 #include "disk/drum_round.h"
 #include "disk/drum_types.h"
 #include "disk/manifest.h"
+#include "disk/recent_keys.h"
 #include "disk/record_block.h"
 #include "io/env.h"
 #include "io/executor.h"
@@ -86,6 +87,7 @@ class Drum : public Checkpointable {
   uint64_t z_bytes() const { return z_.length; }
   uint64_t waiting() const { return open_.tuples + sealed_.tuples - sealed_.taken; }  // tuples without answer
   uint64_t rounds() const { return rounds_; }
+  uint64_t known() const { return known_; }  // tuples that needed no round: their key came lately
   uint64_t spilled_rows() const { return spilled_rows_; }
   uint64_t logged_bytes() const { return logged_bytes_; }  // of tuple logs, ever written
   const DrumMemoryPlan& plan() const { return plan_; }
@@ -121,6 +123,7 @@ class Drum : public Checkpointable {
   const DrumMemoryPlan plan_;
 
   ChunkPool pool_;
+  RecentKeys recent_;
   ZState z_;
   DrumBatch open_;    // takes tuples
   DrumBatch sealed_;  // in a round, or waiting for one after a crash or a failure; id 0: none
@@ -128,6 +131,7 @@ class Drum : public Checkpointable {
   std::unique_ptr<DrumResults> results_;
   uint64_t next_id_ = 1;  // of batches and Z files
   uint64_t rounds_ = 0;
+  uint64_t known_ = 0;
   uint64_t spilled_rows_ = 0;
   uint64_t logged_bytes_ = 0;
   std::vector<std::string> retired_;

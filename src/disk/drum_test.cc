@@ -5,6 +5,7 @@
 
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/bytes.h"
 #include "io/faulty_env.h"
@@ -80,6 +81,33 @@ TEST_F(DrumTest, SinkMayHearOfUniqueKeysOnly) {
   Answers answers;
   ASSERT_TRUE(drum->Drain(answers));
   EXPECT_THAT(answers.lines, ElementsAre("a+", "b+"));
+}
+
+TEST_F(DrumTest, RecentKeysSaveTuplesAndChangeNoAnswer) {
+  for (const uint64_t recent : {0, 64, 4096, 65536}) {
+    DrumOptions options = SmallSet();
+    options.name = "seen" + std::to_string(recent);
+    options.emit_duplicates = false;
+    options.recent_bytes = recent;
+    auto drum = Open(options);
+    std::unordered_set<uint64_t> model;
+    std::vector<std::string> expected;
+    Answers answers;
+    Rng rng(recent + 1);
+    for (int i = 0; i < 60'000; ++i) {
+      // Some keys come again soon, others late, and key 0 is one like any other.
+      const uint64_t key = rng.Chance(0.5) ? rng.Below(50) : rng.Below(30'000);
+      const std::string aux = std::to_string(key);
+      if (model.insert(key).second) expected.push_back(aux + "+");
+      ASSERT_TRUE(drum->Add({.key = Mix64(key), .aux = aux}));
+      if (i % 7'001 == 0) {
+        ASSERT_TRUE(drum->Drain(answers));
+      }
+    }
+    ASSERT_TRUE(drum->Drain(answers));
+    EXPECT_EQ(answers.lines, expected);
+    EXPECT_EQ(drum->known() > 0, recent > 0);
+  }
 }
 
 TEST_F(DrumTest, MixedOperationsAnswerAsIfOneAtATime) {

@@ -19,7 +19,12 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   if (options.value_size > 4096) return wrong("values of more than 4096 bytes: store a reference instead");
   if (options.bucket_bits.value_or(0) > 8) return wrong("more than 256 buckets");
 
-  const uint64_t pool = options.memory / 4 * 3;
+  // A filter that may forget: an answer that nobody hears can be known without asking the disk.
+  const bool filter = options.only_op == DrumOp::kCheckUpdate && options.value_size == 0 && !options.emit_duplicates &&
+                      !options.expunge;
+  if (filter) plan.recent_bytes = std::min(options.recent_bytes.value_or(options.memory / 64), options.memory / 4);
+  const uint64_t memory = options.memory - plan.recent_bytes;
+  const uint64_t pool = memory / 4 * 3;
   // Half of the pool for the open batch; with 16 chunks a bucket at least, half-filled last chunks waste little.
   const uint64_t half = pool / 2;
   plan.bucket_bits = options.bucket_bits.value_or(
@@ -31,11 +36,11 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   if (plan.chunks < (size_t{2} << plan.bucket_bits)) return wrong("too little memory for that many buckets");
   plan.rows_in_ram = half / plan.row_size;
   plan.rows_per_bucket =
-      std::max<uint64_t>(2 * rows_per_chunk, options.memory / 16 * 3 / (plan.row_size + 17 + options.value_size)) -
+      std::max<uint64_t>(2 * rows_per_chunk, memory / 16 * 3 / (plan.row_size + 17 + options.value_size)) -
       rows_per_chunk;
-  plan.max_aux = options.memory / 64;
-  plan.block_size = std::clamp<uint64_t>(options.memory / 256, 1024, 64 << 10);
-  plan.read_ahead = std::clamp<uint64_t>(options.memory / 512, 4096, 512 << 10);
+  plan.max_aux = memory / 64;
+  plan.block_size = std::clamp<uint64_t>(memory / 256, 1024, 64 << 10);
+  plan.read_ahead = std::clamp<uint64_t>(memory / 512, 4096, 512 << 10);
   // A sixteenth of a block for each bucket's answers: all buckets together hold 1/256 of the memory.
   plan.answers_per_block =
       static_cast<uint32_t>(std::max<uint64_t>(64, plan.block_size / 2 / (1 + 8 * options.value_size) / 8 * 8));

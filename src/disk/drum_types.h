@@ -57,6 +57,11 @@ struct DrumOptions {
   // entries leave as Z is rewritten.
   std::function<bool(uint64_t key, std::string_view value)> expunge;
 
+  // Bytes of memory for RecentKeys: tuples whose key came lately are known to be duplicates and go no further. Used
+  // only where that changes no answer: every tuple is check+update without value, duplicates are not emitted, nothing
+  // is expunged. Chosen from memory when absent; 0 turns it off.
+  std::optional<uint64_t> recent_bytes;
+
   Codec codec = Codec::kLz4;  // of the aux log; kZstd is the compact setting
   // k = 2^bucket_bits; chosen from memory when absent. At most 8: more would not help, see MemoryPlan.
   std::optional<unsigned> bucket_bits;
@@ -68,11 +73,13 @@ struct DrumOptions {
 
 // Where R goes (Theorem 2 divides it between k file buffers and one bucket; runs need no file buffers, so more is
 // left).
+//   1/64  of all that follows: the keys that came lately, where they may be used
 //   3/4   rows in RAM, in chunks, of the open and the sealed batch together
 //   3/16  the largest bucket of a round: its rows, their sorting pairs and their answers
 //   1/16  buffers of the logs, of Z, of the runs and of the answers
 struct DrumMemoryPlan {
   unsigned bucket_bits = 0;
+  uint64_t recent_bytes = 0;
   size_t row_size = 0;
   size_t chunk_bytes = 0;
   size_t chunks = 0;             // in the pool
