@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -150,7 +151,7 @@ Result<std::unique_ptr<UrlSeen>> Make(Method method, Env& env, const UrlSeenOpti
     case Method::kRocksDb:
       return RocksDbSeen::Create(options, false);
     case Method::kRocksDbRecent: {
-      const uint64_t cache = options.ram / 64;  // as DRUM's
+      const uint64_t cache = options.ram / 32;  // as DRUM's
       UrlSeenOptions rest = options;
       rest.ram -= cache;
       ASSIGN_OR_RETURN(auto behind, RocksDbSeen::Create(rest, false));
@@ -386,7 +387,10 @@ double ModelAlpha(Method method, const Figures& figures, uint64_t ram) {
       const double left = links - static_cast<double>(figures.known);
       ours.unique = static_cast<double>(figures.unique) / left;
       ours.text_compression = b / (static_cast<double>(figures.logged_bytes) / left - ours.bucket_id_bytes);
-      return PortolanDrumAlpha(ours, left, memory, kDisk) * left / links;
+      const PortolanDrumCost cost = PortolanDrumModel(ours, left, memory, kDisk);
+      // The model is of a crawl that goes on; this one ends, and its last round rewrites Z however little it answers.
+      const double early = std::ceil(cost.rounds) - cost.rounds;
+      return cost.alpha * left / links + early * 2 * cost.seen_bytes / static_cast<double>(figures.text_bytes);
     }
     case Method::kMercatorB:
       return MercatorBAlpha(paper, links, memory);

@@ -22,7 +22,7 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   // A filter that may forget: an answer that nobody hears can be known without asking the disk.
   const bool filter = options.only_op == DrumOp::kCheckUpdate && options.value_size == 0 && !options.emit_duplicates &&
                       !options.expunge;
-  if (filter) plan.recent_bytes = std::min(options.recent_bytes.value_or(options.memory / 64), options.memory / 4);
+  if (filter) plan.recent_bytes = std::min(options.recent_bytes.value_or(options.memory / 32), options.memory / 4);
   const uint64_t memory = options.memory - plan.recent_bytes;
   const uint64_t pool = memory / 4 * 3;
   // Half of the pool for the open batch; with 16 chunks a bucket at least, half-filled last chunks waste little.

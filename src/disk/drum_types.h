@@ -73,7 +73,7 @@ struct DrumOptions {
 
 // Where R goes (Theorem 2 divides it between k file buffers and one bucket; runs need no file buffers, so more is
 // left).
-//   1/64  of all that follows: the keys that came lately, where they may be used
+//   1/32  of all that follows: the keys that came lately, where they may be used
 //   3/4   rows in RAM, in chunks, of the open and the sealed batch together
 //   3/16  the largest bucket of a round: its rows, their sorting pairs and their answers
 //   1/16  buffers of the logs, of Z, of the runs and of the answers
