@@ -1,0 +1,273 @@
+#include "frontier/frontier.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace portolan {
+namespace {
+
+constexpr size_t kTimersAStep = 256;  // hosts and addresses that leave in one call of Next
+constexpr size_t kExpiredAStep = 64;  // hosts found with an address that has expired
+
+}  // namespace
+
+Frontier::Frontier(Env& env, std::string dir, const FrontierOptions& options)
+    : env_(env),
+      dir_(std::move(dir)),
+      options_(options),
+      limits_{options.head_bytes, options.block_bytes},
+      bench_(hosts_, options_.politeness) {
+  described_.name = options.name;
+  described_.kind = kKind;
+}
+
+Frontier::~Frontier() = default;
+
+Status Frontier::Add(const UrlRecord& record) {
+  if (HostOf(record.url).empty()) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("frontier: no host in '{}'", record.url));
+  }
+  EncodeUrlRecord(record, scratch_);
+  return front_->Add(std::min<uint32_t>(record.priority, options_.front_queues - 1), scratch_);
+}
+
+Result<bool> Frontier::Route(std::string_view bytes) {
+  const auto record = DecodeUrlRecord(bytes);
+  if (!record) return Fail(ErrorCode::kCorrupt, "frontier: bytes in a front queue that are no URL record");
+  const uint64_t key = HostKey(record->url);
+  uint32_t id = hosts_.Find(key);
+  if (id == kNoHost) {
+    if (hosts_.size() + bench_.idle_ips() >= options_.max_hosts) return false;
+    id = hosts_.Insert(key);
+    hosts_[id].free_ns = quiet_until_ns_;
+    // Into RAM, whatever the limits: the first URL of a host is never spilled.
+    hosts_[id].queue.PushInRam(bytes, limits_);
+    Settle(id, now_ns_);
+    return true;
+  }
+  Host& host = hosts_[id];
+  RETURN_IF_ERROR(host.queue.Push(bytes, limits_, *spill_));
+  if (host.state == HostState::kLingering) {
+    ClearTimer(id);
+    --lingering_;
+    Settle(id, now_ns_);
+    return true;
+  }
+  hosts_.Count(id);
+  if (host.state == HostState::kReady && host.queue.later_count() > 0) Reposition(id);
+  return true;
+}
+
+Result<uint32_t> Frontier::Pull(uint32_t max, uint32_t wanted) {
+  uint32_t moved = 0;
+  for (; moved < max && active_hosts() < wanted; ++moved) {
+    if (ram_bytes() >= options_.memory) {
+      RETURN_IF_ERROR(KeepWithinMemory());
+      if (ram_bytes() >= options_.memory) break;
+    }
+    ASSIGN_OR_RETURN(const std::string* record, front_->Next());
+    if (record == nullptr) break;
+    ASSIGN_OR_RETURN(const bool routed, Route(*record));
+    if (!routed) break;
+    front_->Pop();
+  }
+  return moved;
+}
+
+Status Frontier::KeepWithinMemory() {
+  while (ram_bytes() > options_.memory - options_.memory / 16) {
+    const uint32_t id = hosts_.Largest();
+    if (id == kNoHost) break;
+    ASSIGN_OR_RETURN(const bool freed, hosts_[id].queue.Spill(*spill_));
+    hosts_.Count(id);
+    if (!freed) break;
+  }
+  return {};
+}
+
+Result<Dispatch> Frontier::Next(int64_t now_ns, int64_t unix_ns) {
+  now_ns_ = now_ns;
+  calendar_offset_ns_ = unix_ns - now_ns;
+  ExpireTimers(now_ns);
+  bench_.Expire(now_ns, kTimersAStep);
+  RETURN_IF_ERROR(compactor_.Step(hosts_, *spill_));
+  if (active_hosts() < options_.back_queues) RETURN_IF_ERROR(Pull(options_.pull_step, options_.back_queues));
+  if (ram_bytes() > options_.memory) RETURN_IF_ERROR(KeepWithinMemory());
+
+  // An address that has expired is asked for again before the host is hit.
+  uint32_t top = bench_.Top(now_ns);
+  for (size_t i = 0; top != kNoHost && hosts_[top].address_expires_ns <= now_ns; ++i) {
+    if (i == kExpiredAStep) return Dispatch{.kind = Dispatch::Kind::kMoreWork};
+    bench_.Take(top);
+    Await(top);
+    top = bench_.Top(now_ns);
+  }
+  if (!awaiting_.empty() && resolving_ < options_.max_resolving) return GiveResolve();
+  // Failures take turns with fetches: a dead host with a million URLs delays nobody, and goes.
+  fail_turn_ = !fail_turn_;
+  if (!failing_.empty() && (fail_turn_ || top == kNoHost)) return GiveFail();
+  if (top != kNoHost) return GiveFetch(top, now_ns);
+
+  // Nobody is ready: whoever comes next from the front may be.
+  ASSIGN_OR_RETURN(const uint32_t pulled, Pull(options_.pull_step, options_.max_hosts));
+  if (pulled > 0) return Dispatch{.kind = Dispatch::Kind::kMoreWork};
+  return Dispatch{.kind = Dispatch::Kind::kWait, .until_ns = NextEventTime()};
+}
+
+Result<Dispatch> Frontier::GiveFetch(uint32_t id, int64_t now_ns) {
+  Host& host = hosts_[id];
+  RETURN_IF_ERROR(host.queue.Pop(now_ns, *spill_, host.in_flight));
+  const auto record = DecodeUrlRecord(host.in_flight);
+  if (!record) {
+    host.queue.PushFront(host.in_flight);
+    return Fail(ErrorCode::kCorrupt, "frontier: bytes in a back queue that are no URL record");
+  }
+  bench_.Hit(id, now_ns);
+  host.state = HostState::kInFlight;
+  ++in_flight_;
+  hosts_.Count(id);
+  Dispatch dispatch;
+  dispatch.kind = Dispatch::Kind::kFetch;
+  dispatch.slot = SlotId{host.generation} << 32 | id;
+  dispatch.host = host.key;
+  dispatch.record = *record;
+  dispatch.address = host.addresses[host.address_at];
+  return dispatch;
+}
+
+Result<Dispatch> Frontier::GiveFail() {
+  const uint32_t id = failing_.front();
+  Host& host = hosts_[id];
+  RETURN_IF_ERROR(host.queue.Pop(kNever, *spill_, failed_));
+  const auto record = DecodeUrlRecord(failed_);
+  if (!record) {
+    host.queue.PushFront(failed_);
+    return Fail(ErrorCode::kCorrupt, "frontier: bytes in a back queue that are no URL record");
+  }
+  Dispatch dispatch;
+  dispatch.kind = Dispatch::Kind::kFail;
+  dispatch.host = host.key;
+  dispatch.record = *record;
+  dispatch.outcome = host.verdict;
+  failing_.pop_front();
+  Settle(id, now_ns_);
+  return dispatch;
+}
+
+Dispatch Frontier::GiveResolve() {
+  const uint32_t id = awaiting_.front();
+  awaiting_.pop_front();
+  Host& host = hosts_[id];
+  host.state = HostState::kResolving;
+  ++resolving_;
+  Dispatch dispatch;
+  dispatch.kind = Dispatch::Kind::kResolve;
+  dispatch.host = host.key;
+  failed_.assign(host.queue.Any());
+  if (const auto record = DecodeUrlRecord(failed_)) dispatch.name = HostOf(record->url);
+  return dispatch;
+}
+
+void Frontier::Settle(uint32_t id, int64_t now_ns) {
+  Host& host = hosts_[id];
+  hosts_.Count(id);
+  if (host.queue.empty()) {
+    host.doomed = false;
+    if (host.free_ns <= now_ns) {
+      Leave(id, now_ns);
+      return;
+    }
+    host.state = HostState::kLingering;
+    ++lingering_;
+    SetTimer(id, host.free_ns);
+  } else if (host.doomed) {
+    host.state = HostState::kFailing;
+    failing_.push_back(id);
+  } else if (host.ip == kNoIp) {
+    Await(id);
+  } else {
+    host.state = HostState::kReady;
+    bench_.Put(id, ReadyTime(host));
+  }
+}
+
+void Frontier::Await(uint32_t id) {
+  hosts_[id].state = HostState::kAwaiting;
+  awaiting_.push_back(id);
+}
+
+void Frontier::Leave(uint32_t id, int64_t now_ns) {
+  bench_.Unbind(id, now_ns);
+  hosts_.Erase(id);
+}
+
+void Frontier::Reposition(uint32_t id) {
+  const Host& host = hosts_[id];
+  if (host.state == HostState::kReady) {
+    const int64_t time_ns = ReadyTime(host);
+    if (time_ns == bench_.TimeOf(id)) return;
+    bench_.Take(id);
+    bench_.Put(id, time_ns);
+  } else if (host.state == HostState::kLingering) {
+    ClearTimer(id);
+    SetTimer(id, host.free_ns);
+  }
+}
+
+int64_t Frontier::ReadyTime(const Host& host) const {
+  // Short of memory, hosts with URLs that wait for another attempt take no new ones.
+  const size_t max_later = ram_bytes() >= options_.memory ? 1 : BackQueue::kMaxLater;
+  return std::max(host.free_ns, host.queue.ReadyAt(max_later));
+}
+
+void Frontier::SetTimer(uint32_t id, int64_t time_ns) { timers_.Push({time_ns, sequence_++, id}, HostPlace()); }
+void Frontier::ClearTimer(uint32_t id) { timers_.Remove(hosts_[id].place, HostPlace()); }
+
+void Frontier::ExpireTimers(int64_t now_ns) {
+  for (size_t i = 0; i < kTimersAStep && !timers_.empty() && timers_.top().time_ns <= now_ns; ++i) {
+    const uint32_t id = timers_.top().id;
+    ClearTimer(id);
+    if (hosts_[id].state == HostState::kLingering) {
+      --lingering_;
+      Leave(id, now_ns);
+    } else {
+      Await(id);
+    }
+  }
+}
+
+int64_t Frontier::NextEventTime() const {
+  int64_t time_ns = bench_.NextTime();
+  if (!timers_.empty()) time_ns = std::min(time_ns, timers_.top().time_ns);
+  if (!front_->empty()) time_ns = std::min(time_ns, bench_.NextExpiry());
+  return time_ns;
+}
+
+Frontier::Counts Frontier::counts() const {
+  Counts counts;
+  counts.front = front_->size();
+  counts.back_disk = spill_->records();
+  counts.back_ram = hosts_.urls() - counts.back_disk;
+  counts.in_flight = in_flight_;
+  counts.hosts = hosts_.size();
+  counts.active_hosts = active_hosts();
+  counts.resolving = resolving_;
+  counts.failing_hosts = static_cast<uint32_t>(failing_.size());
+  counts.ips = bench_.ips();
+  counts.ram_bytes = ram_bytes();
+  counts.spill_bytes = spill_->bytes_on_disk();
+  return counts;
+}
+
+std::vector<Checkpointable*> Frontier::Checkpointables() {
+  std::vector<Checkpointable*> all;
+  front_->AppendTo(all);
+  all.push_back(spill_.get());
+  all.push_back(this);
+  return all;
+}
+
+}  // namespace portolan

@@ -1,0 +1,214 @@
+// Frontier: decides when each URL is fetched. URLs go in as the gate lets them pass, and come out when their host and
+// their address may be hit.
+//
+//   Add → FrontQueues (F on disk, by priority) → biased selector → BackQueue (one host each; RAM, rest in SpillLog)
+//       → Workbench (host clock tau_h, address clock tau_s) → Next
+//
+// The scheme is Mercator's (Heydon and Najork; Manning et al., 20.2.3), with BUbiNG's workbench for the two clocks and
+// a spill, so that a host with ten million URLs costs as much RAM as one with a thousand and delays nobody.
+//
+// The life of a URL here: Add; Next gives it out with a slot (kFetch); the slot ends by Finish or Skip (the URL is
+// gone), or by Retry (it stays). Or Next says that it fails without a fetch (kFail), and it is gone.
+//
+// Invariants (CheckInvariants): a URL is in exactly one place; a back queue holds URLs of one host; a host has at most
+// one URL in flight; a host with URLs that is not in flight is in exactly one of: the workbench, the line for an
+// address, a timer, the line of those that fail. While the front has URLs and there is room, the number of hosts with
+// URLs does not fall below `back_queues`.
+// Thread: one owner, inside the deterministic shard: no clock, no randomness but the seed. The same calls give the same
+// dispatches.
+// Memory bound: options.memory for hosts, addresses and URLs, exceeded by at most a few blocks for a moment; at the
+// bound the longest queues are spilled, and when that does not help nothing more is pulled: URLs wait on disk. Beside
+// it two blocks a front queue and 2 MiB of readers. No bound on URLs but the disk's.
+// Durability: Checkpointables() are part of each commit. After a crash the state is that of the last commit; URLs that
+// were in flight then stand first in their host's queue.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "disk/manifest.h"
+#include "flow/fetch.h"
+#include "flow/outcome.h"
+#include "flow/url_record.h"
+#include "frontier/front_queues.h"
+#include "frontier/frontier_options.h"
+#include "frontier/host_table.h"
+#include "frontier/snapshot.h"
+#include "frontier/spill_compactor.h"
+#include "frontier/spill_log.h"
+#include "frontier/timed_heap.h"
+#include "frontier/workbench.h"
+#include "io/env.h"
+
+namespace portolan {
+
+using SlotId = uint64_t;
+
+struct Dispatch {
+  enum class Kind : uint8_t {
+    kWait,      // nothing before `until_ns`, unless Add, OnResolved or the end of a slot change that
+    kMoreWork,  // nothing yet, but call again soon: URLs are on their way from disk
+    kResolve,   // ask for `name`; OnResolved when it is known
+    kFetch,     // fetch `record.url` at `address`; `slot` is open until Finish, Skip or Retry
+    kFail,      // `record` is done with `outcome`, without a fetch
+  };
+  Kind kind = Kind::kWait;
+  int64_t until_ns = Workbench::kNever;
+  SlotId slot = 0;
+  uint64_t host = 0;  // HostKey
+  UrlRecord record;   // of kFetch: valid until the slot ends; of kFail: until the next call of Next
+  Address address;
+  FetchOutcome outcome = FetchOutcome::kAnswered;
+  std::string_view name;  // valid until the next call of Next
+};
+
+// What a hit was like, for the clocks.
+struct Hit {
+  int64_t duration_ns = 0;
+  int64_t retry_after_ns = 0;  // from the answer; 0: none
+  bool ok = true;              // the host answered as it should: its back-off ends
+  bool host_ill = false;       // Retry::kHostLater: all of it waits, longer each time in a row
+  // With host_ill: before the second attempt (Follow::first_wait_ms), doubled for each further one; 0: 60 s.
+  // Without: how long the URL that comes back waits (kTail), or its host (kHead).
+  int64_t wait_ns = 0;
+  FetchOutcome outcome = FetchOutcome::kUnreachable;  // with host_ill: its URLs fail with this if it is given up
+};
+
+enum class Where : uint8_t { kHead, kTail };
+
+class Frontier : private Checkpointable {
+ public:
+  // As the manifest says, or empty. `now_ns` is steady time, `unix_ns` the calendar, here and everywhere.
+  static Result<std::unique_ptr<Frontier>> Open(Env& env, const Manifest& manifest, const FrontierOptions& options,
+                                                int64_t now_ns, int64_t unix_ns);
+  ~Frontier() override;
+
+  // kInvalidArgument for a URL without host. On an error the URL was not taken.
+  Status Add(const UrlRecord& record);
+
+  // What to do now. On an error nothing was given out and nothing is lost.
+  Result<Dispatch> Next(int64_t now_ns, int64_t unix_ns);
+
+  // An answer to kResolve. One for a host that does not wait for it is ignored.
+  void OnResolved(const Resolution& resolution, int64_t now_ns);
+
+  // A slot ends. REQUIRES: it is open. Each host is ready again when its clock has passed.
+  void Skip(SlotId slot);                                    // not fetched at all: the clocks are as they were
+  void Finish(SlotId slot, const Hit& hit, int64_t now_ns);  // fetched; the URL is done
+  // Fetched, and the URL (as `record`, which may still be the slot's own) comes back: first or last of its host.
+  void Retry(SlotId slot, const UrlRecord& record, Where where, const Hit& hit, int64_t now_ns);
+  // Something else (robots.txt) was fetched in its place.
+  void ReturnToHead(SlotId slot, const UrlRecord& record, const Hit& hit, int64_t now_ns) {
+    Retry(slot, record, Where::kHead, hit, now_ns);
+  }
+
+  // Kept as long as the host has URLs or its clock runs; ignored for a host that is not here.
+  void SetCrawlDelay(uint64_t host, int64_t delay_ns);
+
+  struct Counts {
+    uint64_t front = 0;      // URLs in the front queues and at their gate
+    uint64_t back_ram = 0;   // URLs in back queues, in RAM
+    uint64_t back_disk = 0;  // … in the spill
+    uint64_t in_flight = 0;
+    uint32_t hosts = 0;         // known now
+    uint32_t active_hosts = 0;  // of them with URLs or in flight
+    uint32_t resolving = 0;
+    uint32_t failing_hosts = 0;
+    size_t ips = 0;
+    size_t ram_bytes = 0;      // hosts, addresses and URLs
+    uint64_t spill_bytes = 0;  // on disk
+    uint64_t waiting() const { return front + back_ram + back_disk; }
+    uint64_t urls() const { return waiting() + in_flight; }
+  };
+  Counts counts() const;
+  // The front is empty and there are fewer hosts with URLs than wanted: whoever holds URLs back should let them go.
+  bool Hungry() const { return front_->empty() && active_hosts() < options_.back_queues; }
+  // When Next may have something to say without a further event: a host's clock, a timer. kNever: not before an event.
+  int64_t NextEventTime() const;
+  static constexpr int64_t kNever = Workbench::kNever;
+
+  // All of them, in every commit, in this order.
+  std::vector<Checkpointable*> Checkpointables();
+
+  // Everything that must hold, counted again from scratch: O(hosts). For tests and after recovery.
+  Status CheckInvariants() const;
+
+  static constexpr std::string_view kKind = "frontier";
+
+ private:
+  class Restorer;
+
+  Frontier(Env& env, std::string dir, const FrontierOptions& options);
+
+  // Checkpointable: the snapshot.
+  Status Flush() override;
+  ManifestSection Describe() const override { return described_; }
+  Status Committed() override;
+  Status WriteSnapshot(SnapshotWriter& writer) const;
+  Status Restore(const ManifestSection& section, int64_t now_ns, int64_t unix_ns);
+
+  uint32_t active_hosts() const { return hosts_.size() - lingering_; }
+  size_t ram_bytes() const { return hosts_.ram_bytes() + bench_.ram_bytes(); }
+  int64_t ReadyTime(const Host& host) const;
+  Host& SlotHost(SlotId slot, uint32_t& id);
+
+  // From the front to the back queues. `max` URLs, or until `wanted` hosts have some. Returns how many were moved.
+  Result<uint32_t> Pull(uint32_t max, uint32_t wanted);
+  Result<bool> Route(std::string_view record);  // false: no room for its host
+  Status KeepWithinMemory();
+
+  // A host goes where its queue, verdict and address say. REQUIRES: it is nowhere now.
+  void Settle(uint32_t id, int64_t now_ns);
+  void Await(uint32_t id);
+  void Reposition(uint32_t id);  // its clock or its queue changed while it stands somewhere
+  void Leave(uint32_t id, int64_t now_ns);
+  void ExpireTimers(int64_t now_ns);
+  void SetTimer(uint32_t id, int64_t time_ns);
+  void ClearTimer(uint32_t id);
+  // The slot's host after a hit: clocks, health. The caller settles it.
+  void EndHit(uint32_t id, const Hit& hit, int64_t wait_ns, int64_t now_ns);
+
+  Result<Dispatch> GiveFetch(uint32_t id, int64_t now_ns);
+  Result<Dispatch> GiveFail();
+  Dispatch GiveResolve();
+
+  auto HostPlace() {
+    return [this](uint32_t id) -> uint32_t& { return hosts_[id].place; };
+  }
+
+  Env& env_;
+  const std::string dir_;
+  const FrontierOptions options_;
+  const BackQueue::Limits limits_;
+
+  std::unique_ptr<FrontQueues> front_;
+  std::unique_ptr<SpillLog> spill_;
+  SpillCompactor compactor_;
+  HostTable hosts_;
+  Workbench bench_;
+  TimedHeap timers_;               // hosts that linger, or ask for their address again
+  std::deque<uint32_t> awaiting_;  // hosts that need an address
+  std::deque<uint32_t> failing_;   // hosts whose URLs come out as failures
+  uint32_t resolving_ = 0;
+  uint32_t lingering_ = 0;
+  uint32_t in_flight_ = 0;
+  bool fail_turn_ = false;
+  uint64_t sequence_ = 0;
+  int64_t now_ns_ = 0;                                  // of the last call
+  int64_t calendar_offset_ns_ = 0;                      // unix_ns - now_ns, of the last call that had both
+  int64_t quiet_until_ns_ = Workbench::kFreeSinceEver;  // new hosts are not hit before: see Restore
+  std::string failed_;                                  // the record of the last kFail
+  std::string scratch_;
+
+  uint64_t next_snapshot_ = 1;
+  std::vector<std::string> retired_;
+  ManifestSection described_;
+};
+
+}  // namespace portolan

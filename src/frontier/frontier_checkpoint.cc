@@ -1,0 +1,275 @@
+// The frontier's part of a checkpoint: writing and restoring the snapshot, and checking the whole.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "base/hash.h"
+#include "frontier/frontier.h"
+
+namespace portolan {
+
+Result<std::unique_ptr<Frontier>> Frontier::Open(Env& env, const Manifest& manifest, const FrontierOptions& options,
+                                                 int64_t now_ns, int64_t unix_ns) {
+  if (options.max_hosts == 0 || options.block_bytes == 0 || options.pull_step == 0 || options.max_resolving == 0 ||
+      options.segment_size > (uint64_t{1} << 31)) {
+    return Fail(ErrorCode::kInvalidArgument, "frontier: a bound of zero, or segments above 2 GiB");
+  }
+  std::unique_ptr<Frontier> frontier(new Frontier(env, manifest.dir(), options));
+  frontier->now_ns_ = now_ns;
+  frontier->calendar_offset_ns_ = unix_ns - now_ns;
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(options.name, kKind));
+  FrontQueues::Options front{options.name, options.front_queues, options.segment_size, options.seed};
+  if (section != nullptr) {
+    // More queues than now were in use: they are emptied like the others.
+    ASSIGN_OR_RETURN(const uint64_t queues, section->Number("front_queues"));
+    front.queues = std::max(front.queues, static_cast<uint32_t>(queues));
+    ASSIGN_OR_RETURN(frontier->next_snapshot_, section->Number("next_snapshot"));
+    front.seed = Mix64(front.seed + frontier->next_snapshot_);
+  }
+  ASSIGN_OR_RETURN(frontier->front_, FrontQueues::Open(env, manifest, front));
+  ASSIGN_OR_RETURN(frontier->spill_,
+                   SpillLog::Open(env, manifest, {options.name + "-spill", options.segment_size, Codec::kLz4}));
+  if (section != nullptr) RETURN_IF_ERROR(frontier->Restore(*section, now_ns, unix_ns));
+  return frontier;
+}
+
+Status Frontier::Flush() {
+  const std::string name = fmt::format("{}-{:09}.snapshot", options_.name, next_snapshot_);
+  ASSIGN_OR_RETURN(SnapshotWriter writer, SnapshotWriter::Create(env_, JoinPath(dir_, name)));
+  RETURN_IF_ERROR(WriteSnapshot(writer));
+  RETURN_IF_ERROR(writer.Finish());
+  ++next_snapshot_;
+  for (const auto& file : described_.files) retired_.push_back(file.name);
+  ManifestSection section;
+  section.name = options_.name;
+  section.kind = kKind;
+  section.files.push_back({name, writer.length()});
+  section.numbers = {{"front_queues", front_->queues()},
+                     {"items", writer.items()},
+                     {"next_snapshot", next_snapshot_},
+                     {"unix_ns", static_cast<uint64_t>(now_ns_ + calendar_offset_ns_)},
+                     {"urls", counts().urls()}};
+  described_ = std::move(section);
+  return {};
+}
+
+Status Frontier::Committed() { return RemoveUnnamed(env_, dir_, described_, retired_); }
+
+Status Frontier::WriteSnapshot(SnapshotWriter& writer) const {
+  Status status;
+  const auto left = [&](int64_t time_ns) { return time_ns <= now_ns_ ? 0 : time_ns - now_ns_; };
+  const auto url = [&](SnapshotItem item, std::string_view record) {
+    if (status) status = writer.Url(item, record);
+  };
+  bench_.ForEachIp([&](const Workbench::Ip& ip) {
+    if (status && ip.free_ns > now_ns_) status = writer.Ip(ip.address, left(ip.free_ns));
+  });
+  for (uint32_t id = 0; id < hosts_.slots() && status; ++id) {
+    const Host& host = hosts_[id];
+    if (host.state == HostState::kFree) continue;
+    const bool in_flight = host.state == HostState::kInFlight;
+    SnapshotHost saved;
+    saved.key = host.key;
+    // A hit that is under way counts as one that ends now.
+    saved.free_left_ns = in_flight ? HostGap(options_.politeness, host.crawl_delay_ns, 0) : left(host.free_ns);
+    saved.crawl_delay_ns = host.crawl_delay_ns;
+    saved.address_left_ns = left(host.address_expires_ns);
+    saved.ill_streak = host.ill_streak;
+    saved.dns_failures = host.dns_failures;
+    saved.address_at = host.address_at;
+    if (host.doomed) saved.verdict = static_cast<uint8_t>(host.verdict);
+    saved.addresses = host.addresses;
+    status = writer.Host(saved);
+    if (in_flight) url(SnapshotItem::kHead, host.in_flight);
+    host.queue.head().ForEach([&](std::string_view record) { url(SnapshotItem::kHead, record); });
+    if (const auto* later = host.queue.later()) {
+      for (const auto& item : *later) {
+        if (status) status = writer.Later(left(item.not_before_ns), item.record);
+      }
+    }
+    if (const auto* blocks = host.queue.blocks()) {
+      std::array<SpillRef, 1024> part;
+      for (size_t at = 0; at < blocks->size() && status; at += part.size()) {
+        const size_t count = std::min(part.size(), blocks->size() - at);
+        std::copy_n(blocks->begin() + static_cast<ptrdiff_t>(at), count, part.begin());
+        status = writer.Blocks(part.data(), count);
+      }
+    }
+    if (const auto* tail = host.queue.tail()) {
+      tail->ForEach([&](std::string_view record) { url(SnapshotItem::kTail, record); });
+    }
+  }
+  for (const std::string& record : front_->gate()) url(SnapshotItem::kGate, record);
+  return status;
+}
+
+// Puts the items of a snapshot into an empty frontier. Hosts are settled when all of them are there.
+class Frontier::Restorer : public SnapshotSink {
+ public:
+  Restorer(Frontier& frontier, int64_t now_ns, int64_t passed_ns)
+      : frontier_(frontier), now_ns_(now_ns), passed_ns_(passed_ns) {}
+
+  Status OnHost(const SnapshotHost& saved) override {
+    if (frontier_.hosts_.Find(saved.key) != kNoHost) return Broken("a host twice");
+    id_ = frontier_.hosts_.Insert(saved.key);
+    Host& host = frontier_.hosts_[id_];
+    host.crawl_delay_ns = saved.crawl_delay_ns;
+    // It may have been hit after the snapshot, just before the end: it waits its own delay from now in any case.
+    host.free_ns =
+        std::max(Time(saved.free_left_ns), now_ns_ + HostGap(frontier_.options_.politeness, saved.crawl_delay_ns, 0));
+    host.address_expires_ns = Time(saved.address_left_ns);
+    host.addresses = saved.addresses;
+    host.address_at = saved.address_at;
+    host.ill_streak = saved.ill_streak;
+    host.dns_failures = saved.dns_failures;
+    host.doomed = saved.verdict.has_value();
+    if (saved.verdict) host.verdict = static_cast<FetchOutcome>(*saved.verdict);
+    if (!host.addresses.empty()) frontier_.bench_.Bind(id_, host.addresses[host.address_at], now_ns_);
+    return {};
+  }
+
+  Status OnUrl(SnapshotItem item, std::string_view record) override {
+    const auto url = DecodeUrlRecord(record);
+    if (!url) return Broken("bytes that are no URL record");
+    if (item == SnapshotItem::kGate) {
+      frontier_.front_->RestoreGate(record);
+      return {};
+    }
+    RETURN_IF_ERROR(CheckHost(*url));
+    BackQueue& queue = frontier_.hosts_[id_].queue;
+    if (item == SnapshotItem::kHead) {
+      queue.RestoreHead(record);
+    } else {
+      queue.RestoreTail(record);
+    }
+    return {};
+  }
+
+  Status OnLater(int64_t left_ns, std::string_view record) override {
+    const auto url = DecodeUrlRecord(record);
+    if (!url) return Broken("bytes that are no URL record");
+    RETURN_IF_ERROR(CheckHost(*url));
+    frontier_.hosts_[id_].queue.PushLater(record, Time(left_ns));
+    return {};
+  }
+
+  Status OnBlock(const SpillRef& ref) override {
+    if (id_ == kNoHost) return Broken("a block of no host");
+    RETURN_IF_ERROR(frontier_.spill_->Adopt(ref));
+    frontier_.hosts_[id_].queue.RestoreBlock(ref);
+    return {};
+  }
+
+  Status OnIp(const Address& address, int64_t left_ns) override {
+    frontier_.bench_.RestoreClock(address, Time(left_ns));
+    return {};
+  }
+
+ private:
+  static std::unexpected<Error> Broken(std::string_view what) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("snapshot of the frontier: {}", what));
+  }
+  Status CheckHost(const UrlRecord& url) const {
+    if (id_ != kNoHost && HostKey(url.url) == frontier_.hosts_[id_].key) return {};
+    return Broken(fmt::format("'{}' with another host", url.url));
+  }
+  // The calendar time at which it would have run out; at most as long as was left.
+  int64_t Time(int64_t left_ns) const {
+    return now_ns_ + std::clamp<int64_t>(left_ns - std::max<int64_t>(passed_ns_, 0), 0, left_ns);
+  }
+
+  Frontier& frontier_;
+  const int64_t now_ns_;
+  const int64_t passed_ns_;  // by the calendar, since the snapshot
+  uint32_t id_ = kNoHost;
+};
+
+Status Frontier::Restore(const ManifestSection& section, int64_t now_ns, int64_t unix_ns) {
+  ASSIGN_OR_RETURN(const uint64_t items, section.Number("items"));
+  ASSIGN_OR_RETURN(const uint64_t saved_unix, section.Number("unix_ns"));
+  ASSIGN_OR_RETURN(const uint64_t urls, section.Number("urls"));
+  if (section.files.size() != 1) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("section {}: {} snapshots", section.name, section.files.size()));
+  }
+  described_ = section;
+  // Hosts and addresses that were met after the snapshot may have been hit a moment ago, and nobody knows which: for
+  // one delay all of them are left alone.
+  const PolitenessOptions& politeness = options_.politeness;
+  quiet_until_ns_ = now_ns + HostGap(politeness, 0, 0);
+  bench_.SetQuietUntil(now_ns + politeness.ip_delay_ns);
+  Restorer restorer(*this, now_ns, unix_ns - static_cast<int64_t>(saved_unix));
+  RETURN_IF_ERROR(ReadSnapshot(env_, JoinPath(dir_, section.files[0].name), section.files[0].length, items, restorer));
+  spill_->DropDead();
+  for (uint32_t id = 0; id < hosts_.slots(); ++id) {
+    const BackQueue& queue = hosts_[id].queue;
+    if (queue.head().empty() && queue.blocks() != nullptr) {
+      return Fail(ErrorCode::kCorrupt, "snapshot of the frontier: a queue without its head");
+    }
+    Settle(id, now_ns);
+  }
+  if (counts().urls() != urls) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("snapshot of the frontier: {} URLs, the manifest says {}", counts().urls(), urls));
+  }
+  return CheckInvariants();
+}
+
+Status Frontier::CheckInvariants() const {
+  const auto broken = [](std::string what) { return Fail(ErrorCode::kCorrupt, "frontier: " + std::move(what)); };
+  RETURN_IF_ERROR(bench_.CheckInvariants());
+  if (!timers_.Ordered()) return broken("timers out of order");
+  std::array<uint32_t, kHostStates> states{};
+  uint64_t urls = 0;
+  uint64_t on_disk = 0;
+  for (uint32_t id = 0; id < hosts_.slots(); ++id) {
+    const Host& host = hosts_[id];
+    ++states[static_cast<size_t>(host.state)];
+    if (host.state == HostState::kFree) continue;
+    if (hosts_.Find(host.key) != id) return broken(fmt::format("host {} is not under its key", id));
+    urls += host.queue.size();
+    on_disk += host.queue.on_disk();
+    if ((host.state == HostState::kLingering) && !host.queue.empty()) return broken("a host with URLs lingers");
+    if (host.state != HostState::kLingering && host.state != HostState::kInFlight && host.queue.empty()) {
+      return broken(fmt::format("an empty back queue in state {}", static_cast<int>(host.state)));
+    }
+    if ((host.state == HostState::kInFlight) == host.in_flight.empty()) return broken("a slot without its URL");
+    const bool timed = host.state == HostState::kLingering || host.state == HostState::kDnsLater;
+    const bool placed = timed || host.state == HostState::kReady;
+    if (placed != (host.place != TimedHeap::kOutside)) return broken("a host in no heap, or in one too many");
+    if (timed && timers_.at(host.place).id != id) return broken("a timer of another host");
+    if (host.state == HostState::kReady) {
+      if (host.addresses.empty()) return broken("a host without address is ready");
+      if (bench_.TimeOf(id) < host.free_ns) return broken("a host would be hit before its clock has passed");
+    }
+    // One host only. The disk's part was checked when it was routed.
+    bool one_host = true;
+    const auto check = [&](std::string_view bytes) {
+      const auto record = DecodeUrlRecord(bytes);
+      one_host = one_host && record && HostKey(record->url) == host.key;
+    };
+    host.queue.head().ForEach(check);
+    if (const auto* tail = host.queue.tail()) tail->ForEach(check);
+    if (const auto* later = host.queue.later()) {
+      for (const auto& item : *later) check(item.record);
+    }
+    if (!one_host) return broken("a back queue with URLs of another host");
+  }
+  const auto count = [&](HostState state) { return states[static_cast<size_t>(state)]; };
+  if (hosts_.size() + count(HostState::kFree) != hosts_.slots() || count(HostState::kLingering) != lingering_ ||
+      count(HostState::kInFlight) != in_flight_ || count(HostState::kResolving) != resolving_ ||
+      count(HostState::kAwaiting) != awaiting_.size() || count(HostState::kFailing) != failing_.size() ||
+      count(HostState::kLingering) + count(HostState::kDnsLater) != timers_.size()) {
+    return broken("the counts of hosts by state are wrong");
+  }
+  if (urls != hosts_.urls() || on_disk != spill_->records()) {
+    return broken(fmt::format("{} URLs counted as {}, {} of them on disk as {}", urls, hosts_.urls(), on_disk,
+                              spill_->records()));
+  }
+  if (resolving_ > options_.max_resolving) return broken("too many names are asked for");
+  return {};
+}
+
+}  // namespace portolan

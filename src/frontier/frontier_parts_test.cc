@@ -1,0 +1,408 @@
+// The parts of the frontier, one by one.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "disk/manifest.h"
+#include "flow/url_record.h"
+#include "frontier/back_queue.h"
+#include "frontier/front_queues.h"
+#include "frontier/host_table.h"
+#include "frontier/politeness.h"
+#include "frontier/record_fifo.h"
+#include "frontier/snapshot.h"
+#include "frontier/spill_compactor.h"
+#include "frontier/spill_log.h"
+#include "frontier/timed_heap.h"
+#include "frontier/workbench.h"
+#include "io/mem_env.h"
+#include "io/rng.h"
+
+namespace portolan {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+TEST(PolitenessTest, TheGapIsTheLargestOfItsReasonsWithinItsLimits) {
+  PolitenessOptions options;
+  options.host_delay_ns = 2 * kSecond;
+  options.max_delay_ns = 100 * kSecond;
+  options.min_delay_ns = kSecond;
+  EXPECT_EQ(HostGap(options, 0, 0), 2 * kSecond);
+  EXPECT_EQ(HostGap(options, 5 * kSecond, 0), 5 * kSecond);
+  EXPECT_EQ(HostGap(options, 5 * kSecond, kSecond), 10 * kSecond);
+  EXPECT_EQ(HostGap(options, 500 * kSecond, kSecond), 100 * kSecond);
+  EXPECT_EQ(HostGap(options, 0, INT64_MAX), 100 * kSecond);
+  EXPECT_EQ(HostGap(options, 0, -5), 2 * kSecond);
+  options.host_delay_ns = 0;
+  EXPECT_EQ(HostGap(options, 0, 0), kSecond);
+}
+
+TEST(PolitenessTest, BackOffDoublesToItsLimit) {
+  EXPECT_EQ(BackOff(60, 0, 1000), 60);
+  EXPECT_EQ(BackOff(60, 1, 1000), 120);
+  EXPECT_EQ(BackOff(60, 4, 1000), 960);
+  EXPECT_EQ(BackOff(60, 5, 1000), 1000);
+  EXPECT_EQ(BackOff(60, 4'000'000'000U, INT64_MAX), INT64_MAX);
+  EXPECT_EQ(BackOff(0, 9, 1000), 0);
+}
+
+TEST(TimedHeapTest, LikeASortedListUnderRandomChanges) {
+  TimedHeap heap;
+  std::vector<uint32_t> places(200, TimedHeap::kOutside);
+  std::vector<TimedNode> model;
+  const auto place = [&](uint32_t id) -> uint32_t& { return places[id]; };
+  Rng rng(5);
+  for (uint64_t step = 0; step < 20'000; ++step) {
+    const auto id = static_cast<uint32_t>(rng.Below(places.size()));
+    const auto time = static_cast<int64_t>(rng.Below(50));
+    const auto found = std::find_if(model.begin(), model.end(), [&](const TimedNode& n) { return n.id == id; });
+    if (found == model.end()) {
+      heap.Push({time, step, id}, place);
+      model.push_back({time, step, id});
+    } else if (rng.Chance(0.5)) {
+      heap.Remove(places[id], place);
+      model.erase(found);
+      EXPECT_EQ(places[id], TimedHeap::kOutside);
+    } else {
+      heap.Change(places[id], time, step, place);
+      *found = {time, step, id};
+    }
+    ASSERT_EQ(heap.size(), model.size());
+    if (model.empty()) continue;
+    const auto best = std::min_element(model.begin(), model.end(),
+                                       [](const TimedNode& a, const TimedNode& b) { return a.Before(b); });
+    ASSERT_EQ(heap.top().id, best->id);
+    if (step % 100 == 0) {
+      ASSERT_TRUE(heap.Ordered());
+      for (const TimedNode& node : model) ASSERT_EQ(heap.at(places[node.id]).id, node.id);
+    }
+  }
+}
+
+TEST(RecordFifoTest, LikeADequeOfStrings) {
+  RecordFifo fifo;
+  std::deque<std::string> model;
+  Rng rng(3);
+  for (int step = 0; step < 20'000; ++step) {
+    const std::string record(rng.Below(step % 50 == 0 ? 3000 : 90), static_cast<char>('a' + step % 26));
+    switch (rng.Below(5)) {
+      case 0:
+      case 1:
+        fifo.PushBack(record);
+        model.push_back(record);
+        break;
+      case 2:
+        fifo.PushFront(record);
+        model.push_front(record);
+        break;
+      default:
+        if (model.empty()) break;
+        ASSERT_EQ(fifo.front(), model.front());
+        fifo.PopFront();
+        model.pop_front();
+    }
+    if (step % 997 == 0 && model.size() > 3) {
+      fifo.CutAfter(3);
+      model.resize(3);
+    }
+    ASSERT_EQ(fifo.count(), model.size());
+    ASSERT_GE(fifo.ram_bytes() + 16, fifo.bytes());
+  }
+  std::deque<std::string> all;
+  fifo.ForEach([&](std::string_view record) { all.emplace_back(record); });
+  EXPECT_EQ(all, model);
+  while (!fifo.empty()) fifo.PopFront();
+  EXPECT_EQ(fifo.ram_bytes(), 0U);
+}
+
+struct Spill {
+  MemEnv env;
+  Manifest manifest = Manifest::Open(env, "store").value();
+  std::unique_ptr<SpillLog> log;
+
+  explicit Spill(uint64_t segment_size = 4096) { Open(segment_size); }
+  void Open(uint64_t segment_size = 4096) {
+    log = SpillLog::Open(env, manifest, {"spill", segment_size, Codec::kLz4}).value();
+  }
+  Status Commit() {
+    Checkpointable* const all[] = {log.get()};
+    return manifest.Commit(all);
+  }
+  SpillRef Write(int from, int to) {
+    RecordBlockBuilder block;
+    for (int i = from; i < to; ++i) block.Add("http://host/page-" + std::to_string(i * 7919));
+    return log->Append(block).value();
+  }
+};
+
+std::vector<std::string> Drain(RecordFifo& fifo) {
+  std::vector<std::string> out;
+  for (; !fifo.empty(); fifo.PopFront()) out.emplace_back(fifo.front());
+  return out;
+}
+
+TEST(SpillLogTest, BlocksComeBackAndSegmentsGoWithTheirLastBlock) {
+  Spill spill;
+  std::vector<SpillRef> refs;
+  for (int i = 0; i < 50; ++i) refs.push_back(spill.Write(i * 20, i * 20 + 20));
+  EXPECT_GT(spill.log->segments(), 2U);
+  EXPECT_EQ(spill.log->records(), 1000U);
+  Rng rng(1);
+  std::shuffle(refs.begin(), refs.end(), rng);
+  for (const SpillRef& ref : refs) {
+    RecordFifo fifo;
+    ASSERT_TRUE(spill.log->Read(ref, fifo));
+    EXPECT_EQ(fifo.count(), 20U);
+    spill.log->Free(ref);
+  }
+  EXPECT_EQ(spill.log->records(), 0U);
+  EXPECT_LE(spill.log->segments(), 1U);
+  ASSERT_TRUE(spill.Commit());
+  EXPECT_LE(spill.env.List("store")->size(), 2U);
+}
+
+TEST(SpillLogTest, ACommittedSegmentStaysUntilTheNextCommit) {
+  Spill spill;
+  std::vector<SpillRef> refs;
+  for (int i = 0; i < 30; ++i) refs.push_back(spill.Write(i * 20, i * 20 + 20));
+  ASSERT_TRUE(spill.Commit());
+  for (const SpillRef& ref : refs) spill.log->Free(ref);
+  spill.env.Crash(CrashMode::kLoseUnsynced);
+  spill.manifest = Manifest::Open(spill.env, "store").value();
+  spill.Open();
+  for (const SpillRef& ref : refs) {
+    ASSERT_TRUE(spill.log->Adopt(ref));
+    RecordFifo fifo;
+    ASSERT_TRUE(spill.log->Read(ref, fifo));
+    EXPECT_EQ(fifo.count(), 20U);
+  }
+  EXPECT_FALSE(spill.log->Adopt(refs[0]));  // more than were ever written
+  EXPECT_FALSE(spill.log->Adopt({99, 16, 20}));
+}
+
+TEST(SpillLogTest, ADamagedBlockIsAnErrorAndChangesNothing) {
+  Spill spill;
+  const SpillRef ref = spill.Write(0, 20);
+  spill.env.Corrupt("store/spill-000000001.spill", ref.offset + 40, "x");
+  RecordFifo fifo;
+  fifo.PushBack("before");
+  const Status status = spill.log->Read(ref, fifo);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(Drain(fifo), std::vector<std::string>{"before"});
+}
+
+TEST(BackQueueTest, FirstInFirstOutThroughRamAndDisk) {
+  Spill spill(20'000);
+  BackQueue queue;
+  const BackQueue::Limits limits{1000, 2000};
+  Rng rng(8);
+  int pushed = 0;
+  int popped = 0;
+  std::deque<std::string> model;
+  for (int step = 0; step < 60'000; ++step) {
+    // Grows for the first half, shrinks in the second.
+    if (rng.Below(100) < (step < 30'000 ? 60U : 40U)) {
+      const std::string record = "http://host/" + std::to_string(pushed++);
+      ASSERT_TRUE(queue.Push(record, limits, *spill.log));
+      model.push_back(record);
+    } else if (!queue.empty()) {
+      std::string record;
+      ASSERT_TRUE(queue.Pop(0, *spill.log, record));
+      ASSERT_EQ(record, model.front());
+      model.pop_front();
+      ++popped;
+      if (popped % 50 == 0) {
+        queue.PushFront(record);
+        model.push_front(record);
+      }
+    }
+    if (step % 501 == 0) {
+      ASSERT_TRUE(queue.Spill(*spill.log));
+    }
+    ASSERT_EQ(queue.size(), model.size());
+    ASSERT_EQ(queue.on_disk(), spill.log->records());
+    ASSERT_LE(queue.ram_bytes(), 16'000U + 12 * queue.on_disk() / 20);
+  }
+  EXPECT_GT(spill.log->segments() + pushed, 0U);
+  while (!queue.empty()) {
+    std::string record;
+    ASSERT_TRUE(queue.Pop(0, *spill.log, record));
+    ASSERT_EQ(record, model.front());
+    model.pop_front();
+  }
+  EXPECT_EQ(spill.log->records(), 0U);
+}
+
+TEST(BackQueueTest, ManyUrlsCostTwoBlocksAndTwelveBytesABlock) {
+  Spill spill(uint64_t{16} << 20);
+  BackQueue queue;
+  const BackQueue::Limits limits{size_t{64} << 10, size_t{64} << 10};
+  constexpr int kUrls = 300'000;
+  for (int i = 0; i < kUrls; ++i) {
+    ASSERT_TRUE(
+        queue.Push(std::string(7, '\0') + "http://a-host-of-the-web.example/some/path/of/a/page-" + std::to_string(i),
+                   limits, *spill.log));
+    if (i % 1000 == 0) {
+      ASSERT_LT(queue.ram_bytes(), size_t{4} * 64 * 1024 + 2000 + static_cast<size_t>(i) / 700 * 12);
+    }
+  }
+  EXPECT_GT(queue.on_disk(), kUrls - 2500U);
+}
+
+TEST(BackQueueTest, AUrlThatWaitsForItsNextAttemptIsNotTakenBefore) {
+  Spill spill;
+  BackQueue queue;
+  const BackQueue::Limits limits{1000, 1000};
+  std::string record;
+  queue.PushLater("late", 500);
+  queue.PushLater("early", 300);
+  EXPECT_EQ(queue.ReadyAt(64), 300);
+  ASSERT_TRUE(queue.Push("other", limits, *spill.log));
+  EXPECT_EQ(queue.ReadyAt(64), BackQueue::kAtOnce);
+  EXPECT_EQ(queue.ReadyAt(2), 300);  // two are the most: the host waits
+  ASSERT_TRUE(queue.Pop(299, *spill.log, record));
+  EXPECT_EQ(record, "other");
+  ASSERT_TRUE(queue.Pop(300, *spill.log, record));
+  EXPECT_EQ(record, "early");
+  EXPECT_EQ(queue.ReadyAt(64), 500);
+  ASSERT_TRUE(queue.Pop(500, *spill.log, record));
+  EXPECT_EQ(record, "late");
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(SpillCompactorTest, ASlowHostDoesNotKeepSegmentsAlive) {
+  Spill spill(8192);
+  HostTable hosts;
+  SpillCompactor compactor;
+  const BackQueue::Limits limits{200, 400};
+  const uint32_t slow = hosts.Insert(1);
+  const uint32_t fast = hosts.Insert(2);
+  std::string record;
+  for (int i = 0; i < 20'000; ++i) {
+    // The fast one's blocks die at once, the slow one's are a fifth of each segment.
+    if (i % 5 == 0) {
+      ASSERT_TRUE(hosts[slow].queue.Push("http://slow/" + std::to_string(i), limits, *spill.log));
+    }
+    ASSERT_TRUE(hosts[fast].queue.Push("http://fast/" + std::to_string(i * 31), limits, *spill.log));
+    if (i >= 1000) {
+      ASSERT_TRUE(hosts[fast].queue.Pop(0, *spill.log, record));
+    }
+    for (int k = 0; k < 40; ++k) ASSERT_TRUE(compactor.Step(hosts, *spill.log));
+  }
+  // 4,000 live URLs of the slow host and 1,000 of the fast one, some 12 bytes each with everything.
+  EXPECT_LT(spill.log->bytes_on_disk(), 2U * 5000 * 24 + 5 * 8192);
+  for (int i = 0; i < 20'000; i += 5) {
+    ASSERT_TRUE(hosts[slow].queue.Pop(0, *spill.log, record));
+    ASSERT_EQ(record, "http://slow/" + std::to_string(i));
+  }
+}
+
+TEST(FrontQueuesTest, DrawsFallByTwoAndNothingStarves) {
+  MemEnv env;
+  const Manifest manifest = Manifest::Open(env, "store").value();
+  auto front = FrontQueues::Open(env, manifest, {"f", 4, 1 << 20, 7}).value();
+  for (int i = 0; i < 40'000; ++i) {
+    for (uint32_t q = 0; q < 4; ++q) ASSERT_TRUE(front->Add(q, std::to_string(q)));
+  }
+  std::array<int, 4> counts{};
+  for (int i = 0; i < 60'000; ++i) {
+    const auto record = front->Next();
+    ASSERT_TRUE(record && *record != nullptr);
+    ++counts[static_cast<size_t>((**record)[0] - '0')];
+    front->Pop();
+  }
+  // 8 : 4 : 2 : 1, in batches of 64.
+  EXPECT_NEAR(counts[0], 32'000, 4'000);
+  EXPECT_NEAR(counts[1], 16'000, 3'500);
+  EXPECT_NEAR(counts[2], 8'000, 2'500);
+  EXPECT_NEAR(counts[3], 4'000, 2'000);
+  int left = 0;
+  while (true) {
+    const auto record = front->Next();
+    ASSERT_TRUE(record);
+    if (*record == nullptr) break;
+    front->Pop();
+    ++left;
+  }
+  EXPECT_EQ(left, 100'000);
+  EXPECT_TRUE(front->empty());
+}
+
+TEST(HostTableTest, TheLargestIsFound) {
+  HostTable hosts;
+  Spill spill;
+  const BackQueue::Limits limits{1 << 20, 1 << 20};
+  for (uint64_t key = 0; key < 100; ++key) {
+    const uint32_t id = hosts.Insert(key + 1000);
+    for (uint64_t i = 0; i < (key == 42 ? 400 : key); ++i) {
+      ASSERT_TRUE(hosts[id].queue.Push(std::string(60, 'x'), limits, *spill.log));
+    }
+    hosts.Count(id);
+  }
+  EXPECT_EQ(hosts.Largest(), hosts.Find(1042));
+  const size_t before = hosts.ram_bytes();
+  ASSERT_TRUE(hosts[hosts.Largest()].queue.Spill(*spill.log));
+  hosts.Count(hosts.Find(1042));
+  EXPECT_LT(hosts.ram_bytes(), before - 15'000);
+  EXPECT_EQ(hosts.urls(), 99 * 100 / 2 - 42 + 400U);
+}
+
+TEST(WorkbenchTest, HostsOfOneAddressTakeTurnsAndATarpitHoldsItOnlySoLong) {
+  HostTable hosts;
+  PolitenessOptions politeness;
+  politeness.ip_delay_ns = 2 * kSecond;
+  politeness.ip_hold_max_ns = 30 * kSecond;
+  Workbench bench(hosts, politeness);
+  for (uint32_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(hosts.Insert(i + 1), i);
+    hosts[i].state = HostState::kReady;
+    bench.Bind(i, Address::V4(0x01010101), 0);
+    bench.Put(i, 0);
+  }
+  ASSERT_EQ(bench.Top(0), 0U);  // first come, first served
+  bench.Hit(0, 0);
+  EXPECT_EQ(bench.Top(10 * kSecond), kNoHost);
+  bench.End(0, 10 * kSecond);
+  EXPECT_EQ(bench.Top(12 * kSecond - 1), kNoHost);
+  ASSERT_EQ(bench.Top(12 * kSecond), 1U);
+  bench.Hit(1, 12 * kSecond);  // never ends
+  EXPECT_EQ(bench.NextTime(), 42 * kSecond);
+  ASSERT_EQ(bench.Top(42 * kSecond), 2U);
+  bench.Hit(2, 42 * kSecond);
+  hosts[0].state = HostState::kReady;
+  bench.Put(0, 0);
+  bench.End(1, 43 * kSecond);  // too late to matter
+  EXPECT_EQ(bench.NextTime(), 72 * kSecond);
+  bench.Undo(2);  // was not hit after all: as free as before
+  EXPECT_EQ(bench.NextTime(), 42 * kSecond);
+}
+
+TEST(SnapshotTest, GoldenBytesOfAHost) {
+  SnapshotHost host;
+  host.key = 0x1122334455667788;
+  host.free_left_ns = 300;
+  host.crawl_delay_ns = 1;
+  host.address_left_ns = 128;
+  host.ill_streak = 2;
+  host.dns_failures = 3;
+  host.verdict = static_cast<uint8_t>(FetchOutcome::kDnsNotFound);
+  host.address_at = 1;
+  host.addresses = {*Address::Parse("1.2.3.4"), *Address::Parse("::1")};
+  const std::string bytes = EncodeSnapshotHost(host);
+  EXPECT_EQ(bytes, std::string("\x01\x88\x77\x66\x55\x44\x33\x22\x11\xac\x02\x01\x80\x01\x02\x03\x05\x01\x02"
+                               "\x04\x01\x02\x03\x04"
+                               "\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01",
+                               41));
+  EXPECT_EQ(DecodeSnapshotHost(bytes), host);
+  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(DecodeSnapshotHost(bytes.substr(0, size))) << size;
+  EXPECT_FALSE(DecodeSnapshotHost(bytes + "x"));
+}
+
+}  // namespace
+}  // namespace portolan

@@ -1,0 +1,145 @@
+// What comes back to the frontier: ends of fetches, addresses, crawl delays.
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "frontier/frontier.h"
+
+namespace portolan {
+namespace {
+
+constexpr int64_t kMillisecond = 1'000'000;
+constexpr int64_t kDefaultBackOff = 60'000 * kMillisecond;
+
+}  // namespace
+
+Host& Frontier::SlotHost(SlotId slot, uint32_t& id) {
+  id = static_cast<uint32_t>(slot);
+  CHECK(id < hosts_.slots() && hosts_[id].state == HostState::kInFlight && hosts_[id].generation == slot >> 32,
+        "slot {} is not open", slot);
+  return hosts_[id];
+}
+
+void Frontier::EndHit(uint32_t id, const Hit& hit, int64_t wait_ns, int64_t now_ns) {
+  const PolitenessOptions& politeness = options_.politeness;
+  Host& host = hosts_[id];
+  now_ns_ = std::max(now_ns_, now_ns);
+  bench_.End(id, now_ns);
+  --in_flight_;
+  host.in_flight.clear();
+  host.last_end_ns = now_ns;
+  int64_t gap = std::max(HostGap(politeness, host.crawl_delay_ns, hit.duration_ns), wait_ns);
+  gap = std::max(gap, std::min(hit.retry_after_ns, politeness.max_retry_after_ns));
+  if (hit.host_ill) {
+    const int64_t first = hit.wait_ns > 0 ? hit.wait_ns : kDefaultBackOff;
+    gap = std::max(gap, BackOff(first, host.ill_streak, politeness.max_back_off_ns));
+    if (host.ill_streak < 255) ++host.ill_streak;
+    if (options_.give_up_after > 0 && host.ill_streak >= options_.give_up_after) {
+      host.doomed = true;
+      host.verdict = hit.outcome;
+    }
+    // Perhaps its other machine is well.
+    if (host.addresses.size() > 1) {
+      host.address_at = static_cast<uint8_t>((host.address_at + 1U) % host.addresses.size());
+      bench_.Bind(id, host.addresses[host.address_at], now_ns);
+    }
+  } else if (hit.ok) {
+    host.ill_streak = 0;
+  }
+  host.free_ns = now_ns + gap;
+}
+
+void Frontier::Skip(SlotId slot) {
+  uint32_t id = 0;
+  Host& host = SlotHost(slot, id);
+  bench_.Undo(id);
+  --in_flight_;
+  host.in_flight.clear();
+  Settle(id, now_ns_);
+}
+
+void Frontier::Finish(SlotId slot, const Hit& hit, int64_t now_ns) {
+  uint32_t id = 0;
+  SlotHost(slot, id);
+  EndHit(id, hit, 0, now_ns);
+  Settle(id, now_ns);
+}
+
+void Frontier::Retry(SlotId slot, const UrlRecord& record, Where where, const Hit& hit, int64_t now_ns) {
+  uint32_t id = 0;
+  Host& host = SlotHost(slot, id);
+  CHECK(HostKey(record.url) == host.key, "'{}' comes back to another host", record.url);
+  EncodeUrlRecord(record, scratch_);  // before the slot's own bytes go
+  EndHit(id, hit, where == Where::kHead && !hit.host_ill ? hit.wait_ns : 0, now_ns);
+  if (where == Where::kHead) {
+    host.queue.PushFront(scratch_);
+  } else if (hit.wait_ns > 0) {
+    host.queue.PushLater(scratch_, now_ns + hit.wait_ns);
+  } else {
+    host.queue.PushInRam(scratch_, limits_);
+  }
+  Settle(id, now_ns);
+}
+
+void Frontier::OnResolved(const Resolution& resolution, int64_t now_ns) {
+  const uint32_t id = hosts_.Find(resolution.host);
+  if (id == kNoHost || hosts_[id].state != HostState::kResolving) return;
+  Host& host = hosts_[id];
+  now_ns_ = std::max(now_ns_, now_ns);
+  --resolving_;
+  FetchOutcome outcome = resolution.outcome;
+  if (outcome == FetchOutcome::kAnswered) {
+    const Address before = host.addresses.empty() ? Address{} : host.addresses[host.address_at];
+    std::vector<Address> addresses;
+    for (const Address& address : resolution.addresses) {
+      if (!address.empty() && addresses.size() < Host::kMaxAddresses) addresses.push_back(address);
+    }
+    if (!addresses.empty()) {
+      // The one that worked, if it is still among them; else by the host's hash, so that hosts spread over a farm.
+      const auto same = std::find(addresses.begin(), addresses.end(), before);
+      host.address_at = static_cast<uint8_t>(same != addresses.end() ? static_cast<size_t>(same - addresses.begin())
+                                                                     : host.key % addresses.size());
+      host.addresses = std::move(addresses);
+      host.addresses.shrink_to_fit();
+      host.dns_failures = 0;
+      const int64_t ttl_ns = static_cast<int64_t>(resolution.ttl_s) * 1000 * kMillisecond;
+      host.address_expires_ns = now_ns + std::clamp(ttl_ns, options_.min_ttl_ns, options_.max_ttl_ns);
+      bench_.Bind(id, host.addresses[host.address_at], now_ns);
+      Settle(id, now_ns);
+      return;
+    }
+    outcome = FetchOutcome::kDnsNotFound;
+  }
+  const Follow follow = FollowOf(outcome, 0);
+  int64_t wait_ns = std::max<int64_t>(follow.first_wait_ms, 1000) * kMillisecond;
+  bool again = follow.retry == Retry::kNow;
+  if (follow.retry == Retry::kHostLater || follow.retry == Retry::kUrlLater) {
+    wait_ns = BackOff(wait_ns, host.dns_failures, options_.politeness.max_back_off_ns);
+    if (host.dns_failures < 255) ++host.dns_failures;
+    again = host.dns_failures < follow.attempts;
+  }
+  if (again) {
+    host.state = HostState::kDnsLater;
+    SetTimer(id, now_ns + wait_ns);
+    return;
+  }
+  host.doomed = true;
+  host.verdict = outcome;
+  host.dns_failures = 0;
+  Settle(id, now_ns);
+}
+
+void Frontier::SetCrawlDelay(uint64_t key, int64_t delay_ns) {
+  const uint32_t id = hosts_.Find(key);
+  if (id == kNoHost) return;
+  Host& host = hosts_[id];
+  host.crawl_delay_ns = std::max<int64_t>(delay_ns, 0);
+  if (host.last_end_ns == Host::kNeverHit) return;
+  // The delay holds for the gap that runs now as well.
+  const int64_t free_ns = host.last_end_ns + HostGap(options_.politeness, host.crawl_delay_ns, 0);
+  if (free_ns <= host.free_ns) return;
+  host.free_ns = free_ns;
+  Reposition(id);
+}
+
+}  // namespace portolan

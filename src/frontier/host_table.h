@@ -1,0 +1,110 @@
+// HostTable: every host that the frontier knows now, its back queue and its clock, and how much RAM all of it takes.
+//
+// A host is here from its first URL until its queue is empty and its clock has passed: politeness is not forgotten with
+// the last URL. Hosts have small numbers that are used again; a generation tells the users apart.
+//
+// Hosts are also listed by how much RAM their URLs take, in classes of powers of two, so that at the bound one of the
+// largest is found at once.
+//
+// Thread: one owner. Memory bound: ram_bytes() is counted, not limited, here; kHostBytes and its queue a host.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "flow/address.h"
+#include "flow/outcome.h"
+#include "frontier/back_queue.h"
+#include "frontier/timed_heap.h"
+
+namespace portolan {
+
+inline constexpr uint32_t kNoHost = ~uint32_t{0};
+inline constexpr uint32_t kNoIp = ~uint32_t{0};
+
+enum class HostState : uint8_t {
+  kFree,       // no host
+  kLingering,  // no URLs; leaves when its clock has passed (timer)
+  kAwaiting,   // has URLs, needs an address; in the line of those who ask
+  kResolving,  // its name is being asked for
+  kDnsLater,   // its name is asked for again later (timer)
+  kReady,      // has URLs and an address; on the workbench
+  kInFlight,   // one URL is being fetched
+  kFailing,    // there is a verdict; its URLs come out as failures
+};
+inline constexpr int kHostStates = 8;
+
+struct Host {
+  static constexpr size_t kMaxAddresses = 4;
+  static constexpr int64_t kNeverHit = std::numeric_limits<int64_t>::min();
+
+  uint64_t key = 0;  // HostKey
+  BackQueue queue;
+  std::string in_flight;  // the record being fetched
+  int64_t free_ns = 0;    // the host's clock: no hit before
+  int64_t last_end_ns = kNeverHit;
+  int64_t crawl_delay_ns = 0;
+  std::vector<Address> addresses;  // at most kMaxAddresses
+  int64_t address_expires_ns = 0;
+  int64_t ip_free_before_ns = 0;        // the address's clock before this host's dispatch
+  uint32_t ip_holder_before = kNoHost;  // and who held it
+  uint32_t generation = 0;
+  uint32_t ip = kNoIp;                   // on the workbench
+  uint32_t place = TimedHeap::kOutside;  // in the heap that its state says
+  uint32_t class_before = kNoHost;       // list of its RAM class
+  uint32_t class_after = kNoHost;
+  uint32_t counted_bytes = 0;
+  uint64_t counted_urls = 0;
+  uint8_t ram_class = 0;
+  HostState state = HostState::kFree;
+  uint8_t address_at = 0;    // which of its addresses is used
+  uint8_t ill_streak = 0;    // hits in a row that found it ill
+  uint8_t dns_failures = 0;  // in a row
+  bool doomed = false;       // `verdict` holds
+  FetchOutcome verdict = FetchOutcome::kAnswered;
+};
+
+class HostTable {
+ public:
+  // Of a host with nothing in its queue: its record, its entry in the map and in a heap.
+  static constexpr size_t kHostBytes = sizeof(Host) + 48 + sizeof(TimedNode) * 2;
+
+  HostTable() { classes_.fill(kNoHost); }
+
+  Host& operator[](uint32_t id) { return hosts_[id]; }
+  const Host& operator[](uint32_t id) const { return hosts_[id]; }
+  uint32_t Find(uint64_t key) const;  // kNoHost if it is not here
+  uint32_t Insert(uint64_t key);      // REQUIRES: it is not here
+  void Erase(uint32_t id);
+  uint32_t size() const { return static_cast<uint32_t>(numbers_.size()); }
+  uint32_t slots() const { return static_cast<uint32_t>(hosts_.size()); }  // ids are below this; some are kFree
+
+  // To be called after each change of a host's queue: keeps the sums and the classes.
+  void Count(uint32_t id);
+  size_t ram_bytes() const { return ram_bytes_; }
+  uint64_t urls() const { return urls_; }  // in all queues, on disk too; not those in flight
+  // One of the hosts with most to spill (within a factor of two), kNoHost when none has a page or so.
+  uint32_t Largest() const;
+
+ private:
+  static constexpr int kClasses = 32;
+  static constexpr int kSmallestClass = 13;  // 4 KiB and more: head or tail has 2
+
+  void Unlink(uint32_t id);
+  void Link(uint32_t id, uint8_t ram_class);
+
+  std::deque<Host> hosts_;  // references stay valid as it grows
+  std::vector<uint32_t> free_;
+  std::unordered_map<uint64_t, uint32_t> numbers_;  // never iterated: its order is nobody's business
+  std::array<uint32_t, kClasses> classes_;
+  size_t ram_bytes_ = 0;
+  uint64_t urls_ = 0;
+};
+
+}  // namespace portolan

@@ -1,0 +1,31 @@
+// Politeness as arithmetic: how long a host waits after a hit, and how long when it is ill.
+//
+// The gap of a host starts when the answer ended, and is at least ten times what the answer took (Mercator), at least
+// the configured tau_h, at least its Crawl-delay. Retry-After and the back-off of an ill host go above all that.
+//
+// Pure functions; nothing here overflows, whatever a server says.
+
+#pragma once
+
+#include <cstdint>
+
+namespace portolan {
+
+struct PolitenessOptions {
+  int64_t host_delay_ns = 1'000'000'000;            // tau_h: end of an answer to the next hit on the host
+  int64_t ip_delay_ns = 500'000'000;                // tau_s: the same for an address, across its hosts
+  double delay_factor = 10;                         // times the duration of the last fetch
+  int64_t min_delay_ns = 0;                         // the gap is never below …
+  int64_t max_delay_ns = 300'000'000'000;           // … nor above these, Crawl-delay included; above that: Retry-After
+  int64_t max_retry_after_ns = 86'400'000'000'000;  // a server that says more is taken at 24 h
+  int64_t max_back_off_ns = 3'600'000'000'000;      // where the doubling stops
+  int64_t ip_hold_max_ns = 30'000'000'000;          // a request holds its address at most this long after its dispatch
+};
+
+// From the end of a fetch that took `duration_ns` to the next one, for a host that is well.
+int64_t HostGap(const PolitenessOptions& options, int64_t crawl_delay_ns, int64_t duration_ns);
+
+// `first_ns` doubled `times_before` times, at most `max_ns`.
+int64_t BackOff(int64_t first_ns, uint32_t times_before, int64_t max_ns);
+
+}  // namespace portolan

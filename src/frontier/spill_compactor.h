@@ -1,0 +1,35 @@
+// SpillCompactor: gives the disk back what dead blocks hold.
+//
+// Blocks of many hosts share a segment, and one slow host keeps it alive. When less than half of a closed segment is
+// alive, its live blocks are written again at the end of the log, a few at each step, by walking over the hosts; then
+// it is empty and goes. Disk use stays below about twice the live blocks and a few segments; each block that is moved
+// pays for at least as much space freed.
+//
+// Thread: one owner. Memory bound: a cursor. Bound of a step: kHosts hosts looked at, kBlocks blocks moved.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/result.h"
+#include "frontier/host_table.h"
+#include "frontier/spill_log.h"
+
+namespace portolan {
+
+class SpillCompactor {
+ public:
+  Status Step(HostTable& hosts, SpillLog& spill);
+
+ private:
+  static constexpr uint32_t kPause = 1024;  // steps between looks for a sparse segment
+  static constexpr uint32_t kHosts = 256;
+  static constexpr uint32_t kBlocks = 4;
+
+  std::optional<uint32_t> segment_;
+  uint32_t host_ = 0;  // the cursor
+  uint32_t paused_ = 0;
+};
+
+}  // namespace portolan

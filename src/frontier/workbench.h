@@ -1,0 +1,119 @@
+// Workbench: hosts that could be fetched from, under the addresses where they are, under one heap of addresses.
+//
+// Two clocks must have passed before a hit: the host's (tau_h) and the address's (tau_s). Thousands of hosts may stand
+// at one address; a single heap of hosts would bring each of them up, time and again, only to learn that their address
+// is busy. So each address has a heap of its hosts, and the top heap holds addresses by max(its own time, the earliest
+// of its hosts): every step is O(log n) (the structure is BUbiNG's workbench; the two clocks are IRLbot's tau_h,
+// tau_s).
+//
+// A dispatched request holds its address until its answer ended, then tau_s; but at most ip_hold_max after the
+// dispatch, so that one host that never finishes does not stop its thousands of neighbours.
+//
+// Invariants: an address is in the top heap if and only if it has hosts to offer; under the time and sequence of the
+// best of them. One without any host at all is kept until its own clock has passed.
+// Thread: one owner. Memory bound: kIpBytes an address; at most one a host, and those whose clock still runs.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "flow/address.h"
+#include "frontier/host_table.h"
+#include "frontier/politeness.h"
+#include "frontier/timed_heap.h"
+
+namespace portolan {
+
+class Workbench {
+ public:
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+  struct Ip {
+    Address address;
+    int64_t free_ns = kFreeSinceEver;  // no hit before
+    uint32_t bound = 0;                // hosts that use it, on the bench or not
+    uint32_t holder = kNoHost;         // the host that was dispatched last, while its request is outstanding
+    uint32_t place = TimedHeap::kOutside;
+    bool used = false;
+    TimedHeap hosts;
+  };
+  static constexpr size_t kIpBytes = sizeof(Ip) + 48 + 2 * sizeof(TimedNode);
+  static constexpr int64_t kFreeSinceEver = std::numeric_limits<int64_t>::min();
+
+  // REQUIRES: the table outlives this.
+  Workbench(HostTable& hosts, const PolitenessOptions& politeness) : hosts_(hosts), politeness_(politeness) {}
+
+  // A new address is not hit before this: what was hit before a crash is not known (see Frontier).
+  void SetQuietUntil(int64_t time_ns) { quiet_until_ns_ = time_ns; }
+
+  // The host uses this address from now on (and leaves the one before). REQUIRES: it is not on the bench.
+  void Bind(uint32_t host, const Address& address, int64_t now_ns);
+  void Unbind(uint32_t host, int64_t now_ns);
+
+  // On the bench, to be hit at `time_ns` or later. REQUIRES: bound, not on the bench.
+  void Put(uint32_t host, int64_t time_ns);
+  void Take(uint32_t host);
+  // When the host may be hit, were it alone at its address. REQUIRES: on the bench.
+  int64_t TimeOf(uint32_t host) const;
+
+  // The first host that may be hit at `now_ns`, kNoHost if there is none.
+  uint32_t Top(int64_t now_ns) const;
+  // When the first may be hit; kNever if there is none.
+  int64_t NextTime() const { return top_.empty() ? kNever : top_.top().time_ns; }
+  // The top host is taken off and hit. REQUIRES: Top(now_ns) is this host.
+  void Hit(uint32_t host, int64_t now_ns);
+  // Its answer ended.
+  void End(uint32_t host, int64_t now_ns);
+  // It was not hit after all.
+  void Undo(uint32_t host);
+
+  // Lets up to `max` addresses go that nobody uses and whose clock has passed.
+  void Expire(int64_t now_ns, size_t max);
+  int64_t NextExpiry() const { return idle_.empty() ? kNever : idle_.top().time_ns; }
+
+  size_t ips() const { return numbers_.size(); }
+  size_t idle_ips() const { return idle_.size(); }
+  size_t ram_bytes() const { return ips() * kIpBytes; }
+
+  // For the snapshot: addresses whose clock runs, in the order of their numbers.
+  template <typename Visit>
+  void ForEachIp(Visit&& visit) const {
+    for (const Ip& ip : ips_) {
+      if (ip.used) visit(ip);
+    }
+  }
+  // REQUIRES: before any host is bound to it.
+  void RestoreClock(const Address& address, int64_t free_ns);
+
+  Status CheckInvariants() const;
+
+ private:
+  uint32_t FindOrMake(const Address& address);
+  // The address's place in the top heap, or in that of the idle ones, after a change. It is in neither before.
+  void Enter(uint32_t ip);
+  void Leave(uint32_t ip);
+  auto HostPlace() {
+    return [this](uint32_t id) -> uint32_t& { return hosts_[id].place; };
+  }
+  auto IpPlace() {
+    return [this](uint32_t id) -> uint32_t& { return ips_[id].place; };
+  }
+
+  HostTable& hosts_;
+  const PolitenessOptions& politeness_;
+  int64_t quiet_until_ns_ = kFreeSinceEver;
+  std::deque<Ip> ips_;
+  std::vector<uint32_t> free_;
+  std::unordered_map<uint64_t, uint32_t> numbers_;  // by Address::Hash; never iterated
+  TimedHeap top_;                                   // addresses that have hosts to offer
+  TimedHeap idle_;                                  // addresses that no host uses
+  uint64_t sequence_ = 0;
+};
+
+}  // namespace portolan
