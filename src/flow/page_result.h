@@ -21,6 +21,7 @@ enum FoundFlag : uint8_t {
   kFoundEmbed = 1 << 2,      // an image, a script, a frame: not where a reader goes
   kFoundCanonical = 1 << 3,  // rel=canonical
   kFoundSitemap = 1 << 4,    // a sitemap, or a page that a sitemap names
+  kFoundSitemapFile = 1 << 5,  // with kFoundSitemap: a sitemap itself (from robots.txt or an index): UrlKind::kSitemap
 };
 
 struct FoundLink {
