@@ -5,6 +5,8 @@
 #include <iterator>
 
 #include "base/ascii.h"
+#include "base/check.h"
+#include "warc/http_head.h"
 
 namespace portolan {
 namespace {
@@ -19,7 +21,7 @@ bool IsOneOf(std::string_view name) {
 bool HasBody(int status) { return status >= 200 && status != 204 && status != 304; }
 
 bool IsTrue(std::string_view raw, const ResponseHead& parsed, uint64_t body) {
-  if (!raw.ends_with("\n\r\n") && !raw.ends_with("\n\n")) return false;
+  if (!raw.starts_with("HTTP/") || FindHeadEnd(raw) != raw.size()) return false;
   if (!HasBody(parsed.status)) return true;
   if (parsed.fields.Find("transfer-encoding")) return false;
   if (!parsed.fields.Find("content-length")) return true;
@@ -31,6 +33,7 @@ bool IsTrue(std::string_view raw, const ResponseHead& parsed, uint64_t body) {
 }  // namespace
 
 std::string_view StoredHead(std::string_view raw, const ResponseHead& parsed, uint64_t body, std::string& scratch) {
+  CHECK(parsed.outcome == HeadOutcome::kRead);
   if (IsTrue(raw, parsed, body)) return raw;
   scratch.clear();
   const bool has_body = HasBody(parsed.status);
@@ -41,15 +44,18 @@ std::string_view StoredHead(std::string_view raw, const ResponseHead& parsed, ui
     std::string_view line = raw.substr(0, end);
     raw.remove_prefix(end == std::string_view::npos ? raw.size() : end + 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    // Empty lines before the status line are tolerated by the parser; the one after it ends the head.
-    if (line.empty()) {
-      if (status_line) continue;
-      break;
-    }
+    while (status_line && line.starts_with('\r')) line.remove_prefix(1);
+    // Where there are others than the one at the end, readers would look for the body behind the first.
+    if (line.empty()) continue;
     const bool folded = line.front() == ' ' || line.front() == '\t';
     if (!status_line && !folded && has_body && IsOneOf(TrimBlanks(line.substr(0, line.find(':'))))) {
       scratch += kPrefix;
       renamed = true;
+    }
+    // The parser takes "http/1.1"; readers of archives do not.
+    if (status_line && !line.starts_with("HTTP/")) {
+      scratch += "HTTP/";
+      line.remove_prefix(5);
     }
     scratch += line;
     scratch += "\r\n";
