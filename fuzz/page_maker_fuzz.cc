@@ -78,9 +78,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                       reader.record().type == portolan::WarcType::kResponse);
   }
   CHECK(found);
-  const auto line = portolan::ParseCdxj(result.archive.cdxj_key + " " + result.archive.cdxj_timestamp + " {" +
-                                        result.archive.cdxj_fields + ", \"length\": \"1\"" + result.archive.cdxj_tail +
-                                        "}");
+  const auto line =
+      portolan::ParseCdxj(result.archive.cdxj_key + " " + result.archive.cdxj_timestamp + " {" +
+                          result.archive.cdxj_fields + ", \"length\": \"1\"" + result.archive.cdxj_tail + "}");
   CHECK(line.has_value());
   return 0;
 }

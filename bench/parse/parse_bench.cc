@@ -174,8 +174,8 @@ Result<nlohmann::ordered_json> RunParseBench(int argc, char** argv, Report& repo
     sum += decoded.size();
   });
   const double sniff = best([&](const Sample& s) {
-    sum += SniffContent("text/html; charset=utf-8", std::string_view(s.html).substr(0, kSniffBytes), false)
-               .essence.size();
+    sum +=
+        SniffContent("text/html; charset=utf-8", std::string_view(s.html).substr(0, kSniffBytes), false).essence.size();
   });
   const double charset = best([&](const Sample& s) {
     const CharsetDecision decision = SniffCharset(std::string_view(s.html).substr(0, kDetectBytes), "utf-8");
@@ -191,10 +191,9 @@ Result<nlohmann::ordered_json> RunParseBench(int argc, char** argv, Report& repo
                          read;
   const double records = all - bare;
   const double rest = all - head - decode - sniff - charset - hash - read - resolve - records;
-  const double detect =
-      best([&](const Sample& s) {
-        sum += static_cast<uint64_t>(SniffCharset(std::string_view(s.html).substr(0, kDetectBytes), "").encoding);
-      });
+  const double detect = best([&](const Sample& s) {
+    sum += static_cast<uint64_t>(SniffCharset(std::string_view(s.html).substr(0, kDetectBytes), "").encoding);
+  });
 
   nlohmann::ordered_json figures;
   figures["pages_per_s"] = 1e6 / all;

@@ -74,9 +74,8 @@ Result<PageMaker> PageMaker::Create(const PageMakerOptions& options) {
     return Fail(ErrorCode::kInvalidArgument, "'" + options.agent + "' is no product token: letters, - and _ only");
   }
   ASSIGN_OR_RETURN(RecordMaker records,
-                   RecordMaker::Create({.seed = options.seed,
-                                        .level = options.archive_level,
-                                        .metadata = options.archive_metadata}));
+                   RecordMaker::Create(
+                       {.seed = options.seed, .level = options.archive_level, .metadata = options.archive_metadata}));
   return PageMaker(options, std::move(records));
 }
 
@@ -143,8 +142,8 @@ PageResult PageMaker::Make(FetchResponse&& response) {
     const bool html = sniffed.kind == ContentKind::kHtml || sniffed.essence == "application/xhtml+xml";
     if (html && result.kind == UrlKind::kPage) {
       facts.charset = ReadHtml(body, result, tag);
-    } else if (!html && (result.kind == UrlKind::kSitemap ||
-                         (sniffed.kind == ContentKind::kXml && LooksLikeSitemap(body)))) {
+    } else if (!html &&
+               (result.kind == UrlKind::kSitemap || (sniffed.kind == ContentKind::kXml && LooksLikeSitemap(body)))) {
       ReadSitemap(body, result);
     }
   }
@@ -271,7 +270,8 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
     }
     if (!collector_.Add(links_.UrlOf(resolved), resolved.hash, resolved.host_hash, flags)) ++result.links_left_out;
   }
-  for (size_t outcome = 1; outcome < links_.outcomes.size(); ++outcome) result.links_left_out += links_.outcomes[outcome];
+  for (size_t outcome = 1; outcome < links_.outcomes.size(); ++outcome)
+    result.links_left_out += links_.outcomes[outcome];
   result.links_left_out += static_cast<uint32_t>(page.links_dropped + page.values_dropped);
   if (options_.similarity) result.similarity = SimilarityHash(page.text);
   return EncodingName(decision.encoding);

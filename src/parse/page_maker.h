@@ -49,12 +49,12 @@ struct PageMakerOptions {
   DecodeLimits decode = {};        // of content codings; what is longer is cut
   HeadLimits head = {};
 
-  bool archive = true;             // make WARC records at all
-  bool archive_robots = true;      // of robots.txt too
-  bool honour_noarchive = false;   // no records of pages that say noarchive
-  bool archive_metadata = false;   // a metadata record beside each response
-  int archive_level = 1;           // of gzip, libdeflate's 1 to 12
-  uint64_t seed = 0;               // of the record ids; another one for each maker
+  bool archive = true;            // make WARC records at all
+  bool archive_robots = true;     // of robots.txt too
+  bool honour_noarchive = false;  // no records of pages that say noarchive
+  bool archive_metadata = false;  // a metadata record beside each response
+  int archive_level = 1;          // of gzip, libdeflate's 1 to 12
+  uint64_t seed = 0;              // of the record ids; another one for each maker
 };
 
 class PageMaker {

@@ -119,9 +119,8 @@ TEST(PageMakerTest, LinksAreCanonicalOnceEachWithTheirFlags) {
       <a href="x#one">1</a> <a rel=nofollow href="x">2</a> <a rel="nofollow" href="y">3</a> <img src=i.png>
       <a href="mailto:x@a.test">m</a> <a href="I.png">4</a> <a href="i.png">5</a> <form action=/search></form>
       <template><a href=/inert>t</a></template><script src=//b.test/s.js></script>)"));
-  EXPECT_THAT(Links(result),
-              ElementsAre("c http://a.test/c", "http://a.test/dir/x", "n http://a.test/dir/y",
-                          "http://a.test/dir/i.png", "http://a.test/dir/I.png", "e http://b.test/s.js"));
+  EXPECT_THAT(Links(result), ElementsAre("c http://a.test/c", "http://a.test/dir/x", "n http://a.test/dir/y",
+                                         "http://a.test/dir/i.png", "http://a.test/dir/I.png", "e http://b.test/s.js"));
   EXPECT_EQ(result.links_left_out, 1U);
   EXPECT_EQ(result.mime, "text/html");
   EXPECT_EQ(result.id, 7U);
@@ -160,7 +159,8 @@ TEST(PageMakerTest, RedirectHasOneLinkItsTarget) {
     EXPECT_EQ(result.status, status);
     EXPECT_THAT(result.archive.cdxj_tail, HasSubstr(R"("redirect": "../new?q")"));
   }
-  EXPECT_THAT(Links(maker.Make(Response("http://a.test/", "HTTP/1.1 304 Same\r\nLocation: /x\r\n\r\n", ""))), IsEmpty());
+  EXPECT_THAT(Links(maker.Make(Response("http://a.test/", "HTTP/1.1 304 Same\r\nLocation: /x\r\n\r\n", ""))),
+              IsEmpty());
   const PageResult bad = maker.Make(Response("http://a.test/", "HTTP/1.1 301 Moved\r\nLocation: ftp://x/\r\n\r\n", ""));
   EXPECT_THAT(Links(bad), IsEmpty());
   EXPECT_EQ(bad.links_left_out, 1U);
@@ -178,14 +178,15 @@ TEST(PageMakerTest, PromptRefreshIsARedirectAndOnlyTheFirst) {
 
 TEST(PageMakerTest, CanonicalMayStandInAHeaderField) {
   PageMaker maker = Maker();
-  EXPECT_THAT(Links(maker.Make(Html("", "Link: </s.css>; rel=preload, </c>; title=\"a, b\"; rel=\"next canonical\"\r\n"))),
-              ElementsAre("c http://a.test/c"));
+  EXPECT_THAT(
+      Links(maker.Make(Html("", "Link: </s.css>; rel=preload, </c>; title=\"a, b\"; rel=\"next canonical\"\r\n"))),
+      ElementsAre("c http://a.test/c"));
 }
 
 TEST(PageMakerTest, ErrorPagesGiveNoLinks) {
   PageMaker maker = Maker();
-  const PageResult result =
-      maker.Make(Response("http://a.test/", "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n", "<a href=/>x</a>"));
+  const PageResult result = maker.Make(
+      Response("http://a.test/", "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n", "<a href=/>x</a>"));
   EXPECT_THAT(Links(result), IsEmpty());
   EXPECT_FALSE(result.archive.bytes.empty());
 }
@@ -201,7 +202,8 @@ TEST(PageMakerTest, ContentCodingIsRemovedForReadingAndKeptInTheArchive) {
   const Stored stored = ReadBack(result.archive);
   EXPECT_THAT(stored.faults, IsEmpty());
   EXPECT_THAT(stored.response, HasSubstr("\r\nContent-Encoding: gzip\r\nX-Crawler-Transfer-Encoding: chunked\r\n"
-                                         "Content-Length: " + std::to_string(coded.size()) + "\r\n\r\n" + coded));
+                                         "Content-Length: " +
+                                         std::to_string(coded.size()) + "\r\n\r\n" + coded));
 }
 
 TEST(PageMakerTest, BrokenCodingIsKeptWithoutLinks) {
@@ -256,9 +258,8 @@ TEST(PageMakerTest, CutBodiesAreReadAndMarked) {
 
 TEST(PageMakerTest, CharsetsAreDecodedBeforeReading) {
   PageMaker maker = Maker();
-  FetchResponse response =
-      Response("http://a.test/", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
-               "<meta charset=windows-1251><a href='/\xef\xf0'>x</a>");
+  FetchResponse response = Response("http://a.test/", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
+                                    "<meta charset=windows-1251><a href='/\xef\xf0'>x</a>");
   const PageResult result = maker.Make(std::move(response));
   EXPECT_THAT(Links(result), ElementsAre("http://a.test/%D0%BF%D1%80"));
   EXPECT_THAT(result.archive.cdxj_tail, HasSubstr(R"("charset": "windows-1251")"));
@@ -266,7 +267,8 @@ TEST(PageMakerTest, CharsetsAreDecodedBeforeReading) {
 
 TEST(PageMakerTest, SitemapsAndFeedsGiveTheirLinks) {
   PageMaker maker = Maker();
-  const std::string urlset = "<?xml version='1.0'?><urlset><url><loc>http://a.test/1</loc></url><url><loc>/2</loc></url></urlset>";
+  const std::string urlset =
+      "<?xml version='1.0'?><urlset><url><loc>http://a.test/1</loc></url><url><loc>/2</loc></url></urlset>";
   const std::string xml_head = "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n";
   EXPECT_THAT(Links(maker.Make(Response("http://a.test/sitemap.xml", xml_head, urlset))),
               ElementsAre("s http://a.test/1", "s http://a.test/2"));
@@ -300,7 +302,8 @@ TEST(PageMakerTest, RobotsFileIsCompiledForOurAgent) {
 TEST(PageMakerTest, RobotsStatusSaysWhatHolds) {
   PageMaker maker = Maker({.archive_robots = false});
   const auto ask = [&](std::string head, FetchOutcome outcome = FetchOutcome::kAnswered) {
-    FetchResponse response = OfKind(UrlKind::kRobots, Response("http://a.test/robots.txt", std::move(head), "Disallow: /"));
+    FetchResponse response =
+        OfKind(UrlKind::kRobots, Response("http://a.test/robots.txt", std::move(head), "Disallow: /"));
     response.outcome = outcome;
     const PageResult result = maker.Make(std::move(response));
     EXPECT_TRUE(result.archive.bytes.empty());
@@ -395,8 +398,9 @@ TEST(PageMakerTest, SameSeedSameBytes) {
 
 TEST(PageMakerTest, CdxjPartsMakeTheLineOfTheIndexWriter) {
   PageMaker maker = Maker();
-  FetchResponse response = Response("http://www.a.test/x?b=\"q\"", "HTTP/1.1 302 Found\r\nContent-Type: text/html;a=b\r\nLocation: /\xff\"\r\n\r\n",
-                                    "<html>moved");
+  FetchResponse response =
+      Response("http://www.a.test/x?b=\"q\"",
+               "HTTP/1.1 302 Found\r\nContent-Type: text/html;a=b\r\nLocation: /\xff\"\r\n\r\n", "<html>moved");
   response.outcome = FetchOutcome::kBodyCut;
   const ArchiveItem item = maker.Make(std::move(response)).archive;
   const std::string line = item.cdxj_key + " " + item.cdxj_timestamp + " {" + item.cdxj_fields +

@@ -9,8 +9,8 @@
 //   Content-Length: 99999 (cut)       →   X-Crawler-Content-Length: 99999
 //                                         Content-Length: <bytes stored>
 //
-// Content-Encoding stays: the body is kept as it was coded. Empty lines before the head's end and a status line in small
-// letters, over which readers of archives stumble, are mended. All else is as received. docs/formats/warc.md.
+// Content-Encoding stays: the body is kept as it was coded. Empty lines before the head's end and a status line in
+// small letters, over which readers of archives stumble, are mended. All else is as received. docs/formats/warc.md.
 
 #pragma once
 
@@ -22,8 +22,8 @@
 
 namespace portolan {
 
-// REQUIRES: parsed.outcome is kRead. `raw` is the head as received and `parsed` the same parsed; `body` the bytes that will follow it. Gives `raw` itself
-// where it is true already; otherwise a view of `scratch`.
+// REQUIRES: parsed.outcome is kRead. `raw` is the head as received and `parsed` the same parsed; `body` the bytes that
+// will follow it. Gives `raw` itself where it is true already; otherwise a view of `scratch`.
 std::string_view StoredHead(std::string_view raw, const ResponseHead& parsed, uint64_t body, std::string& scratch);
 
 }  // namespace portolan
