@@ -16,11 +16,12 @@ namespace portolan {
 
 // Bits of FoundLink::flags.
 enum FoundFlag : uint8_t {
-  kFoundRedirect = 1 << 0,   // the target of this answer's Location or refresh; there is at most one
-  kFoundNofollow = 1 << 1,   // rel=nofollow on the link itself
-  kFoundEmbed = 1 << 2,      // an image, a script, a frame: not where a reader goes
-  kFoundCanonical = 1 << 3,  // rel=canonical
-  kFoundSitemap = 1 << 4,    // a sitemap, or a page that a sitemap names
+  kFoundRedirect = 1 << 0,     // the target of this answer's Location or refresh; there is at most one
+  kFoundNofollow = 1 << 1,     // rel=nofollow on the link itself
+  kFoundEmbed = 1 << 2,        // an image, a script, a frame: not where a reader goes
+  kFoundCanonical = 1 << 3,    // rel=canonical
+  kFoundSitemap = 1 << 4,      // a sitemap, or a page that a sitemap names
+  kFoundSitemapFile = 1 << 5,  // with kFoundSitemap: a sitemap itself (from robots.txt or an index): UrlKind::kSitemap
 };
 
 struct FoundLink {

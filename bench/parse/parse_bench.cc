@@ -1,0 +1,227 @@
+// What a fetched page costs until the shard has it: the whole of PageMaker, and each of its stages alone.
+//
+//   portolan bench parse [--pages DIR] [--rounds N] [--level N]
+//
+// Input: real pages, gzipped as servers send them, in memory. First the answer: the links of each page are those of the
+// plain reader over the plain text. Then processor time on one thread, the best of N rounds.
+
+#include <time.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "bench/benchmark.h"
+#include "html/charset_decoder.h"
+#include "html/charset_sniff.h"
+#include "html/page_links.h"
+#include "html/page_reader.h"
+#include "http/content_decoder.h"
+#include "http/sniff.h"
+#include "parse/page_maker.h"
+
+namespace portolan::bench {
+namespace {
+
+struct Sample {
+  std::string html;
+  Url url;
+  FetchResponse response;
+};
+
+double CpuSeconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+std::string GzipOf(std::string_view text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+Result<std::vector<Sample>> LoadSamples(const std::string& folder) {
+  std::ifstream index(folder + "/index.tsv");
+  if (!index) return Fail(ErrorCode::kNotFound, folder + "/index.tsv: real pages are needed, see --pages");
+  std::vector<Sample> samples;
+  std::string row;
+  std::getline(index, row);
+  while (std::getline(index, row)) {
+    const std::string name = row.substr(0, row.find('\t'));
+    std::ifstream in(folder + "/" + name, std::ios::binary);
+    Sample& sample = samples.emplace_back();
+    sample.html.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    sample.url.Assign("https://www.pages.test/" + name);
+    FetchResponse& response = sample.response;
+    response.task.url = sample.url.href();
+    response.task.address = Address::V4(0x7f000001);
+    response.status = 200;
+    response.version = HttpVersion::k11;
+    response.request_head =
+        "GET / HTTP/1.1\r\nHost: www.pages.test\r\nUser-Agent: portolan/1.0 (+https://operator.test/crawler)\r\n"
+        "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\nAccept-Encoding: gzip, br, zstd\r\n\r\n";
+    response.response_head =
+        "HTTP/1.1 200 OK\r\nDate: Sat, 31 Jan 2026 12:30:01 GMT\r\nServer: nginx\r\n"
+        "Content-Type: text/html; charset=utf-8\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n"
+        "Vary: Accept-Encoding\r\nCache-Control: max-age=600\r\nContent-Encoding: gzip\r\n\r\n";
+    response.body = GzipOf(sample.html);
+    response.times.begin_unix_ns = 1'769'862'601'250'000'000;
+  }
+  return samples;
+}
+
+Result<nlohmann::ordered_json> RunParseBench(int argc, char** argv, Report& report) {
+  std::string folder = "../shared/data/pages";
+  int rounds = 7;
+  int level = 1;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view flag = argv[i];
+    if (flag == "--pages") {
+      folder = argv[i + 1];
+    } else if (flag == "--rounds") {
+      rounds = std::max(3, std::atoi(argv[i + 1]));
+    } else if (flag == "--level") {
+      level = std::atoi(argv[i + 1]);
+    } else {
+      return Fail(ErrorCode::kInvalidArgument, "usage: parse [--pages DIR] [--rounds N] [--level N]");
+    }
+  }
+  ASSIGN_OR_RETURN(const std::vector<Sample> samples, LoadSamples(folder));
+  const auto pages = static_cast<double>(samples.size());
+  double bytes = 0;
+  double coded = 0;
+  for (const Sample& sample : samples) {
+    bytes += static_cast<double>(sample.html.size());
+    coded += static_cast<double>(sample.response.body.size());
+  }
+  const auto maker_of = [&](bool archive, bool similarity) {
+    PageMakerOptions options;
+    options.archive = archive;
+    options.archive_level = level;
+    options.similarity = similarity;
+    return PageMaker::Create(options);
+  };
+  ASSIGN_OR_RETURN(PageMaker maker, maker_of(true, false));
+  ASSIGN_OR_RETURN(PageMaker no_archive, maker_of(false, false));
+  ASSIGN_OR_RETURN(PageMaker similar, maker_of(false, true));
+
+  // The answers first.
+  PageReader reader({.anchor_text = false});
+  PageLinks resolved;
+  const PageLinksOptions navigation{.embeds = false, .resources = false};
+  size_t links = 0;
+  double archived = 0;
+  for (const Sample& sample : samples) {
+    const PageResult result = maker.Make(FetchResponse(sample.response));
+    CharsetDecoder utf8(Encoding::kUtf8);
+    const Page& page = reader.Read(utf8.Decode(sample.html, true));
+    resolved.Resolve(page, sample.url, navigation);
+    std::set<uint64_t> expected;
+    for (const ResolvedLink& link : resolved.links) {
+      if (page.links[link.source].attribute != LinkAttribute::kAction) expected.insert(link.hash);
+    }
+    if (result.links.links.size() != expected.size() || result.fingerprint != Hash64(sample.html)) {
+      return Fail(ErrorCode::kCorrupt, std::string(sample.url.href()) + ": other links than the plain reader");
+    }
+    links += expected.size();
+    archived += static_cast<double>(result.archive.bytes.size());
+  }
+  report.Line("{} pages of {:.1f} KB, {:.1f} KB gzipped; {:.0f} distinct links and {:.1f} KB of WARC a page",
+              samples.size(), bytes / pages / 1000, coded / pages / 1000, static_cast<double>(links) / pages,
+              archived / pages / 1000);
+
+  uint64_t sum = 0;
+  const auto best = [&](const auto& call) {
+    double seconds = 1e9;
+    for (int round = 0; round < rounds; ++round) {
+      const double start = CpuSeconds();
+      for (const Sample& sample : samples) call(sample);
+      seconds = std::min(seconds, CpuSeconds() - start);
+    }
+    return seconds / pages * 1e6;
+  };
+  // A response is consumed, so each call copies it: its cost is taken off.
+  const double copy = best([&](const Sample& s) { sum += FetchResponse(s.response).body.size(); });
+  const double all = best([&](const Sample& s) { sum += maker.Make(FetchResponse(s.response)).fingerprint; }) - copy;
+  const double bare =
+      best([&](const Sample& s) { sum += no_archive.Make(FetchResponse(s.response)).fingerprint; }) - copy;
+  const double simhash =
+      best([&](const Sample& s) { sum += similar.Make(FetchResponse(s.response)).similarity; }) - copy;
+
+  std::string decoded;
+  ContentDecoder decoder(CodingStack::Of(ContentCoding::kGzip), {});
+  const double head = best([&](const Sample& s) { sum += ParseResponseHead(s.response.response_head).status; });
+  const double decode = best([&](const Sample& s) {
+    decoded.clear();
+    decoder.Restart(CodingStack::Of(ContentCoding::kGzip), {});
+    decoder.Feed(s.response.body, decoded);
+    decoder.Finish(decoded);
+    sum += decoded.size();
+  });
+  const double sniff = best([&](const Sample& s) {
+    sum +=
+        SniffContent("text/html; charset=utf-8", std::string_view(s.html).substr(0, kSniffBytes), false).essence.size();
+  });
+  const double charset = best([&](const Sample& s) {
+    const CharsetDecision decision = SniffCharset(std::string_view(s.html).substr(0, kDetectBytes), "utf-8");
+    CharsetDecoder utf8(decision.encoding);
+    sum += utf8.Decode(s.html, true).size();
+  });
+  const double hash = best([&](const Sample& s) { sum += Hash64(s.html); });
+  const double read = best([&](const Sample& s) { sum += reader.Read(s.html).links.size(); });
+  const double resolve = best([&](const Sample& s) {
+                           resolved.Resolve(reader.Read(s.html), s.url, navigation);
+                           sum += resolved.links.size();
+                         }) -
+                         read;
+  const double records = all - bare;
+  const double rest = all - head - decode - sniff - charset - hash - read - resolve - records;
+  const double detect = best([&](const Sample& s) {
+    sum += static_cast<uint64_t>(SniffCharset(std::string_view(s.html).substr(0, kDetectBytes), "").encoding);
+  });
+
+  nlohmann::ordered_json figures;
+  figures["pages_per_s"] = 1e6 / all;
+  figures["mb_per_s"] = bytes / pages / all;
+  figures["page_bytes"] = bytes / pages;
+  const auto line = [&](std::string_view name, const char* key, double us) {
+    report.Line("  {:<34} {:>8.1f} us {:>6.1f} %", name, us, 100 * us / all);
+    figures[key] = us;
+  };
+  report.Line("everything: {:.1f} us a page, {:.0f} pages/s, {:.0f} MB/s of HTML", all, 1e6 / all, bytes / pages / all);
+  line("head", "head_us", head);
+  line("gzip off", "decode_us", decode);
+  line("type", "sniff_us", sniff);
+  line("charset, UTF-8 check", "charset_us", charset);
+  line("fingerprint", "fingerprint_us", hash);
+  line("links as written", "read_us", read);
+  line("canonical URLs and hashes", "resolve_us", resolve);
+  line("WARC records, CDXJ", "records_us", records);
+  line("links once each, the rest", "rest_us", rest);
+  report.Line("beside it:");
+  line("similarity of the text, if asked", "similarity_us", simhash - bare);
+  line("charset where the server has none", "detect_us", detect);
+  figures["check"] = sum;
+  return figures;
+}
+
+}  // namespace
+
+PORTOLAN_BENCHMARK("parse", "a fetched page until the shard has it, by stage", RunParseBench);
+
+}  // namespace portolan::bench

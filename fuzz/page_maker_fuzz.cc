@@ -1,0 +1,86 @@
+// Any bytes as an answer, head and body: a PageResult with links inside their buffer, each once, and WARC records that
+// a strict reader takes without a fault.
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "parse/page_maker.h"
+#include "warc/cdxj.h"
+#include "warc/reader.h"
+
+namespace {
+
+using portolan::FetchOutcome;
+using portolan::FetchResponse;
+using portolan::PageMaker;
+using portolan::PageResult;
+
+PageMaker& Maker(bool all) {
+  static PageMaker plain = PageMaker::Create({}).value();
+  static PageMaker full = [] {
+    portolan::PageMakerOptions options;
+    options.embeds = true;
+    options.similarity = true;
+    options.archive_metadata = true;
+    options.max_links = 50;
+    options.decode.max_output = 100'000;
+    return PageMaker::Create(options).value();
+  }();
+  return all ? full : plain;
+}
+
+}  // namespace
+
+// The first byte is the setup; the head ends behind the first empty line.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const uint8_t setup = data[0];
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  FetchResponse response;
+  response.task.url = "http://a.test/dir/page?q";
+  response.task.kind = static_cast<portolan::UrlKind>((setup & 3) % 3);
+  response.task.address = portolan::Address::V4(0x7f000001);
+  response.outcome = static_cast<FetchOutcome>(setup >> 2 & 3);  // the four with an answer
+  response.version = portolan::HttpVersion::k11;
+  response.request_head = "GET /dir/page?q HTTP/1.1\r\nHost: a.test\r\n\r\n";
+  const size_t end = text.find("\r\n\r\n");
+  response.response_head = text.substr(0, end == std::string_view::npos ? end : end + 4);
+  response.body = end == std::string_view::npos ? std::string_view() : text.substr(end + 4);
+  response.times.begin_unix_ns = 1'769'862'601'250'000'000;
+
+  const PageResult result = Maker((setup & 16) != 0).Make(std::move(response));
+  std::set<uint64_t> hashes;
+  for (const portolan::FoundLink& link : result.links.links) {
+    CHECK(link.begin + link.size <= result.links.text.size());
+    CHECK(link.hash == portolan::Hash64(result.links.UrlOf(link)));
+    CHECK(link.host_hash == portolan::HostKey(result.links.UrlOf(link)));
+    CHECK(hashes.insert(link.hash).second, "a link twice");
+  }
+  CHECK(result.robots.has_value() == (result.kind == portolan::UrlKind::kRobots));
+  if (result.archive.bytes.empty()) return 0;
+
+  portolan::WarcReaderOptions options;
+  options.strict = true;
+  options.faults = [](const portolan::Fault& fault) { CHECK(false, "{}", fault.detail); };
+  portolan::WarcReader reader(portolan::MemorySource(result.archive.bytes), options);
+  bool found = false;
+  for (;;) {
+    const auto more = reader.Next();
+    CHECK(more.has_value());
+    if (!*more) break;
+    CHECK(reader.Finish().has_value());
+    found = found || (reader.record().offset == result.archive.response_begin &&
+                      reader.record().length == result.archive.response_length &&
+                      reader.record().type == portolan::WarcType::kResponse);
+  }
+  CHECK(found);
+  const auto line =
+      portolan::ParseCdxj(result.archive.cdxj_key + " " + result.archive.cdxj_timestamp + " {" +
+                          result.archive.cdxj_fields + ", \"length\": \"1\"" + result.archive.cdxj_tail + "}");
+  CHECK(line.has_value());
+  return 0;
+}

@@ -1,0 +1,48 @@
+// AppendFile: a file that grows through a buffer, and keeps the buffer when the disk refuses.
+//
+// Add never fails: it puts bytes behind the others. Flush writes them; when that fails, the file's tail is cut back to
+// what was written whole before, the bytes stay, and Flush may be called again.
+//
+// Thread: one owner. Memory bound: what was added since the last Flush; the owner flushes when wants_flush says so.
+// Durability: what was there at a Sync that succeeded. A Sync that fails with anything but kNoSpace must not be tried
+// again: the system may have dropped what it could not write, and the next Sync would not know.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "io/env.h"
+
+namespace portolan {
+
+class AppendFile {
+ public:
+  static constexpr size_t kBuffer = size_t{1} << 20;
+
+  // A new, empty file; what was there is gone.
+  static Result<AppendFile> Make(Env& env, const std::string& path);
+  // The first `length` bytes of the file that is there. kCorrupt when it is absent or shorter.
+  static Result<AppendFile> Continue(Env& env, const std::string& path, uint64_t length);
+
+  void Add(std::string_view bytes) { buffer_ += bytes; }
+  bool wants_flush() const { return buffer_.size() >= kBuffer; }
+  Status Flush();
+  Status Sync();  // flushes first
+
+  uint64_t size() const { return written_ + buffer_.size(); }
+  const std::string& path() const { return file_->path(); }
+
+ private:
+  AppendFile(std::unique_ptr<File> file, uint64_t written) : file_(std::move(file)), written_(written) {}
+
+  std::unique_ptr<File> file_;
+  uint64_t written_;
+  bool torn_ = false;  // the file may be longer than written_
+  std::string buffer_;
+};
+
+}  // namespace portolan

@@ -1,0 +1,127 @@
+#include "archive/crawl_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "io/faulty_env.h"
+#include "io/mem_env.h"
+
+namespace portolan {
+namespace {
+
+using testing::ElementsAre;
+
+PageResult Answer() {
+  PageResult result;
+  result.status = 200;
+  result.wire_bytes = 5120;
+  result.body_bytes = 20480;
+  result.mime = "text/html";
+  result.version = HttpVersion::k11;
+  result.fingerprint = 0xabc;
+  result.times = {.begin_ns = 1, .end_ns = 143'000'001, .begin_unix_ns = 1'769'862'601'250'000'000};
+  return result;
+}
+
+TEST(CrawlLogTest, LineSaysWhatBecameOfAFetch) {
+  std::string out;
+  AppendFetchLine(Answer(), {.url = "http://a.test/\"", .address = *Address::Parse("192.0.2.7"), .depth = 2}, out);
+  EXPECT_EQ(out, R"({"time":"2026-01-31T12:30:01.250Z","url":"http://a.test/\"","kind":"page","outcome":"answered",)"
+                 R"("status":200,"bytes":5120,"decoded":20480,"ms":143,"depth":2,"mime":"text/html","ip":"192.0.2.7",)"
+                 R"("http":"http/1.1","fingerprint":"0000000000000abc"})"
+                 "\n");
+  PageResult failure;
+  failure.kind = UrlKind::kRobots;
+  failure.outcome = FetchOutcome::kTlsCertificate;
+  failure.detail = "expired";
+  out.clear();
+  AppendFetchLine(failure, {.url = "https://b.test/robots.txt", .attempt = 2}, out);
+  EXPECT_EQ(out, R"({"time":"1970-01-01T00:00:00.000Z","url":"https://b.test/robots.txt","kind":"robots",)"
+                 R"("outcome":"tls_certificate","bytes":0,"decoded":0,"ms":0,"depth":0,"attempt":2,"detail":"expired"})"
+                 "\n");
+}
+
+int Lines(Env& env) {
+  int lines = 0;
+  const std::vector<std::string> names = env.List("log").value();
+  for (const std::string& name : names) {
+    const std::string text = ReadWholeFile(env, "log/" + name).value();
+    lines += static_cast<int>(std::ranges::count(text, '\n'));
+  }
+  return lines;
+}
+
+TEST(CrawlLogTest, FilesAreClosedAtTheirSizeAndEachLineIsThereOnce) {
+  for (const bool threads : {false, true}) {
+    MemEnv env;
+    Manifest manifest = Manifest::Open(env, "state").value();
+    CrawlLog::Options options;
+    options.dir = "log";
+    options.file_size = 200'000;
+    options.queue_bytes = 1000;
+    options.threads = threads;
+    {
+      auto log = CrawlLog::Open(env, manifest, options).value();
+      Checkpointable* const all[] = {log.get()};
+      ASSERT_TRUE(manifest.Commit(all));
+      for (int n = 0; n < 5000; ++n) {
+        const std::string url = "http://a.test/" + std::to_string(n);
+        while (!log->Add(Answer(), {.url = url})) std::this_thread::yield();
+      }
+      ASSERT_TRUE(manifest.Commit(all));
+      EXPECT_EQ(Lines(env), 5000);
+      ASSERT_TRUE(log->Add(Answer(), {.url = "http://a.test/after"}));
+      ASSERT_TRUE(log->Flush());  // and no commit
+    }
+    EXPECT_EQ(Lines(env), 5001);
+    Manifest again = Manifest::Open(env, "state").value();
+    auto log = CrawlLog::Open(env, again, options).value();
+    EXPECT_EQ(Lines(env), 5000);
+    EXPECT_GT(env.List("log").value().size(), 2U);
+    EXPECT_EQ(env.List("log").value()[0], "crawl-00001.jsonl");
+  }
+}
+
+TEST(CrawlLogTest, FullDiskPausesAndLosesNothing) {
+  MemEnv base;
+  FaultyEnv env(base);
+  Manifest manifest = Manifest::Open(env, "state").value();
+  CrawlLog::Options options;
+  options.dir = "log";
+  options.threads = false;
+  int errors = 0;
+  options.on_error = [&](const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kNoSpace);
+    ++errors;
+  };
+  auto log = CrawlLog::Open(env, manifest, options).value();
+  Checkpointable* const all[] = {log.get()};
+  ASSERT_TRUE(manifest.Commit(all));
+  env.SetPlan({.space = 1000});
+  for (int n = 0; n < 100; ++n) ASSERT_TRUE(log->Add(Answer(), {.url = "http://a.test/"}));
+  EXPECT_EQ(log->Flush().error().code(), ErrorCode::kNoSpace);
+  EXPECT_TRUE(log->stalled());
+  EXPECT_EQ(log->Flush().error().code(), ErrorCode::kBusy);
+  EXPECT_EQ(errors, 1);
+  env.AddSpace(1 << 20);
+  log->Resume();
+  ASSERT_TRUE(manifest.Commit(all));
+  EXPECT_EQ(Lines(env), 100);
+}
+
+TEST(CrawlLogTest, LogOfAnotherCrawlIsRefused) {
+  MemEnv env;
+  ASSERT_TRUE(env.CreateDirs("log"));
+  ASSERT_TRUE(ReplaceFile(env, "log/crawl-00003.jsonl", "x\n"));
+  const Manifest manifest = Manifest::Open(env, "state").value();
+  CrawlLog::Options options;
+  options.dir = "log";
+  options.threads = false;
+  EXPECT_EQ(CrawlLog::Open(env, manifest, options).error().code(), ErrorCode::kExists);
+}
+
+}  // namespace
+}  // namespace portolan

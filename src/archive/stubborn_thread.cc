@@ -1,0 +1,97 @@
+#include "archive/stubborn_thread.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace portolan {
+
+StubbornThread::StubbornThread(bool threaded, uint64_t bound, std::function<void(const Error&)> on_error)
+    : threaded_(threaded), bound_(bound), on_error_(std::move(on_error)), mail_(bound) {
+  if (threaded_) thread_ = std::thread([this] { Work(); });
+}
+
+StubbornThread::~StubbornThread() { Stop(); }
+
+bool StubbornThread::TrySend(Step&& step, uint64_t weight) {
+  if (threaded_) return mail_.TrySend(std::move(step), std::min(weight, bound_));
+  if (stalled() || stopping_) return false;
+  todo_.push_back(std::move(step));
+  RunInline();
+  return true;
+}
+
+void StubbornThread::Send(Step&& step) {
+  if (threaded_) {
+    mail_.TrySend(std::move(step), 0);  // weighs nothing and nobody weighs more than the bound; false only after Stop
+    return;
+  }
+  if (stopping_) return;
+  todo_.push_back(std::move(step));
+  RunInline();
+}
+
+bool StubbornThread::stalled() const {
+  const std::lock_guard lock(mutex_);
+  return stalled_;
+}
+
+void StubbornThread::Resume() {
+  {
+    const std::lock_guard lock(mutex_);
+    stalled_ = false;
+  }
+  changed_.notify_all();
+  if (!threaded_) RunInline();
+}
+
+void StubbornThread::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  mail_.Close();
+  if (thread_.joinable()) thread_.join();
+}
+
+void StubbornThread::RunInline() {
+  while (!todo_.empty() && !stalled()) {
+    const Status status = todo_.front()();
+    if (status) {
+      todo_.pop_front();
+      continue;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      stalled_ = true;
+    }
+    if (on_error_) on_error_(status.error());
+  }
+}
+
+void StubbornThread::Work() {
+  for (;;) {
+    if (todo_.empty()) {
+      std::vector<Step> steps = mail_.Take();
+      if (steps.empty()) return;
+      std::move(steps.begin(), steps.end(), std::back_inserter(todo_));
+    }
+    const Status status = todo_.front()();
+    if (status) {
+      todo_.pop_front();
+      continue;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      stalled_ = true;
+    }
+    if (on_error_) on_error_(status.error());
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !stalled_ || stopping_; });
+    if (stopping_) return;
+  }
+}
+
+}  // namespace portolan

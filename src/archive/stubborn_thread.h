@@ -1,0 +1,66 @@
+// StubbornThread: a thread that writes, and that does not give up what it was given when the disk refuses.
+//
+// Steps run one after the other. A step that fails is kept, the owner is told, and the thread stands still until
+// Resume, when it tries the same step again: a full disk pauses a crawl and loses nothing. A step must therefore leave
+// things so that it can be run again.
+//
+// Without a thread (`threaded` false) steps run inside Send: the same order, the same stops, for tests and for the
+// virtual world, where everything happens in one thread.
+//
+// Thread: Send, TrySend, Resume, Stop and stalled from one owner; on_error runs on the writing thread, with no lock
+// held. Memory bound: Mailbox's `bound` in weight that waits, as much again in what was taken out of it.
+
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "base/result.h"
+#include "io/mailbox.h"
+
+namespace portolan {
+
+class StubbornThread {
+ public:
+  using Step = std::move_only_function<Status()>;
+
+  StubbornThread(bool threaded, uint64_t bound, std::function<void(const Error&)> on_error);
+  // As Stop.
+  ~StubbornThread();
+  StubbornThread(const StubbornThread&) = delete;
+  StubbornThread& operator=(const StubbornThread&) = delete;
+
+  // False when there is no room, or after Stop; then `step` is untouched.
+  bool TrySend(Step&& step, uint64_t weight);
+  // Takes it at once, over the bound if need be: for the few steps that are not data.
+  void Send(Step&& step);
+
+  bool stalled() const;
+  // Tries the step that failed again.
+  void Resume();
+  // Runs what was sent, unless it stands still or comes to a stop: then the rest never happens. Joins.
+  void Stop();
+
+ private:
+  void Work();
+  // Runs the steps of todo_ until one fails or none is left.
+  void RunInline();
+
+  const bool threaded_;
+  const uint64_t bound_;
+  const std::function<void(const Error&)> on_error_;
+  Mailbox<Step> mail_;
+  std::deque<Step> todo_;  // of the writing side: taken and not done
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stalled_ = false;   // guarded by mutex_
+  bool stopping_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace portolan

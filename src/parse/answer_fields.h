@@ -1,0 +1,28 @@
+// Header fields of an answer that tell a crawler where else to look and when to come back.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "http/headers.h"
+
+namespace portolan {
+
+// The longest Retry-After that is kept, 365 days: anything above is kept as this.
+inline constexpr int64_t kMaxRetryAfterNs = int64_t{365} * 86'400 * 1'000'000'000;
+
+// Retry-After (RFC 9110 section 10.2.3) as a time to wait from `now_unix_ns` on: seconds, or a date. A date that is
+// past is 0; what is neither gives none.
+std::optional<int64_t> RetryAfterNs(std::string_view value, int64_t now_unix_ns);
+
+// Whether the status sends the client to Location: 301, 302, 303, 307, 308.
+constexpr bool IsRedirectStatus(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+// The target of the first link with rel=canonical in the value of one Link field (RFC 8288), as written.
+std::optional<std::string_view> CanonicalInLinkField(std::string_view value);
+
+}  // namespace portolan

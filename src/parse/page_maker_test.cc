@@ -1,0 +1,443 @@
+#include "parse/page_maker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <bit>
+
+#include "base/hash.h"
+#include "robots/robots_rules.h"
+#include "url/surt.h"
+#include "warc/cdxj.h"
+#include "warc/reader.h"
+
+namespace portolan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string Gzip(std::string_view text) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+FetchResponse Response(std::string url, std::string head, std::string body) {
+  FetchResponse response;
+  response.task.id = 7;
+  response.task.url = std::move(url);
+  response.task.address = *Address::Parse("192.0.2.7");
+  response.version = HttpVersion::k11;
+  response.request_head = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
+  response.response_head = std::move(head);
+  response.body = std::move(body);
+  response.times = {.begin_ns = 5,
+                    .connected_ns = 6,
+                    .first_byte_ns = 7,
+                    .end_ns = 2'000'000'005,
+                    .begin_unix_ns = 1'769'862'601'250'000'000};
+  return response;
+}
+
+FetchResponse Html(std::string body, std::string fields = "") {
+  return Response("http://a.test/dir/page",
+                  "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n" + fields + "\r\n", std::move(body));
+}
+
+FetchResponse OfKind(UrlKind kind, FetchResponse response) {
+  response.task.kind = kind;
+  return response;
+}
+
+PageMaker Maker(const PageMakerOptions& options = {}) { return PageMaker::Create(options).value(); }
+
+std::vector<std::string> Links(const PageResult& result) {
+  static constexpr std::string_view kLetters = "rnecsf";
+  std::vector<std::string> out;
+  for (const FoundLink& link : result.links.links) {
+    EXPECT_EQ(link.hash, Hash64(result.links.UrlOf(link)));
+    EXPECT_EQ(link.host_hash, HostKey(result.links.UrlOf(link)));
+    std::string text;
+    for (size_t bit = 0; bit < kLetters.size(); ++bit) {
+      if ((link.flags >> bit & 1) != 0) text += kLetters[bit];
+    }
+    out.push_back(text + (text.empty() ? "" : " ") + std::string(result.links.UrlOf(link)));
+  }
+  return out;
+}
+
+// The records of an item, as a strict reader sees them.
+struct Stored {
+  std::vector<std::string> types;
+  std::string request, response;  // headers and blocks
+  std::vector<std::string> faults;
+};
+Stored ReadBack(const ArchiveItem& item) {
+  Stored stored;
+  WarcReaderOptions options;
+  options.strict = true;
+  options.faults = [&](const Fault& fault) { stored.faults.push_back(fault.detail); };
+  WarcReader reader(MemorySource(item.bytes), options);
+  while (reader.Next().value()) {
+    std::string text;
+    const FieldList& fields = reader.record().fields;
+    for (size_t i = 0; i < fields.size(); ++i) {
+      text += std::string(fields[i].name) + ": " + std::string(fields[i].value) + "\r\n";
+    }
+    for (;;) {
+      const std::string_view piece = reader.ReadBlock().value();
+      if (piece.empty()) break;
+      text += piece;
+    }
+    EXPECT_TRUE(reader.Finish());
+    stored.types.emplace_back(WarcTypeName(reader.record().type));
+    if (reader.record().type == WarcType::kRequest) stored.request = text;
+    if (reader.record().type == WarcType::kResponse) {
+      stored.response = text;
+      EXPECT_EQ(reader.record().offset, item.response_begin);
+      EXPECT_EQ(reader.record().length, item.response_length);
+    }
+  }
+  return stored;
+}
+
+TEST(PageMakerTest, LinksAreCanonicalOnceEachWithTheirFlags) {
+  PageMaker maker = Maker({.embeds = true});
+  const PageResult result = maker.Make(Html(R"(<link rel=canonical href=/c>
+      <a href="x#one">1</a> <a rel=nofollow href="x">2</a> <a rel="nofollow" href="y">3</a> <img src=i.png>
+      <a href="mailto:x@a.test">m</a> <a href="I.png">4</a> <a href="i.png">5</a> <form action=/search></form>
+      <template><a href=/inert>t</a></template><script src=//b.test/s.js></script>)"));
+  EXPECT_THAT(Links(result), ElementsAre("c http://a.test/c", "http://a.test/dir/x", "n http://a.test/dir/y",
+                                         "http://a.test/dir/i.png", "http://a.test/dir/I.png", "e http://b.test/s.js"));
+  EXPECT_EQ(result.links_left_out, 1U);
+  EXPECT_EQ(result.mime, "text/html");
+  EXPECT_EQ(result.id, 7U);
+}
+
+TEST(PageMakerTest, EmbedsAreLeftOutUnlessAskedFor) {
+  PageMaker maker = Maker();
+  EXPECT_THAT(Links(maker.Make(Html("<img src=i><a href=b>x</a>"))), ElementsAre("http://a.test/dir/b"));
+}
+
+TEST(PageMakerTest, PageLevelNofollowMarksEveryLink) {
+  PageMaker maker = Maker({.agent = "mybot"});
+  EXPECT_THAT(Links(maker.Make(Html("<meta name=robots content=nofollow><a href=b>x</a>"))),
+              ElementsAre("n http://a.test/dir/b"));
+  EXPECT_THAT(Links(maker.Make(Html("<a href=b>x</a>", "X-Robots-Tag: mybot: none\r\n"))),
+              ElementsAre("n http://a.test/dir/b"));
+  EXPECT_THAT(Links(maker.Make(Html("<a href=b>x</a>", "X-Robots-Tag: otherbot: none\r\n"))),
+              ElementsAre("http://a.test/dir/b"));
+  const PageResult flags = maker.Make(Html("<meta name=mybot content=noindex>", "X-Robots-Tag: noarchive\r\n"));
+  EXPECT_EQ(flags.robots_flags, RobotsTag::kNoIndex | RobotsTag::kNoArchive);
+}
+
+TEST(PageMakerTest, MoreLinksThanTheLimitAreCounted) {
+  PageMaker maker = Maker({.max_links = 2});
+  const PageResult result = maker.Make(Html("<a href=1>.</a><a href=2>.</a><a href=3>.</a><a href=1>.</a>"));
+  EXPECT_EQ(result.links.links.size(), 2U);
+  EXPECT_EQ(result.links_left_out, 1U);
+}
+
+TEST(PageMakerTest, RedirectHasOneLinkItsTarget) {
+  PageMaker maker = Maker();
+  for (const int status : {301, 302, 303, 307, 308}) {
+    const std::string head = "HTTP/1.1 " + std::to_string(status) + " Moved\r\nLocation: ../new?q\r\n\r\n";
+    const PageResult result = maker.Make(Response("https://a.test/b/c", head, "<a href=/other>x</a>"));
+    EXPECT_THAT(Links(result), ElementsAre("r https://a.test/new?q"));
+    EXPECT_EQ(result.status, status);
+    EXPECT_THAT(result.archive.cdxj_tail, HasSubstr(R"("redirect": "../new?q")"));
+  }
+  EXPECT_THAT(Links(maker.Make(Response("http://a.test/", "HTTP/1.1 304 Same\r\nLocation: /x\r\n\r\n", ""))),
+              IsEmpty());
+  const PageResult bad = maker.Make(Response("http://a.test/", "HTTP/1.1 301 Moved\r\nLocation: ftp://x/\r\n\r\n", ""));
+  EXPECT_THAT(Links(bad), IsEmpty());
+  EXPECT_EQ(bad.links_left_out, 1U);
+}
+
+TEST(PageMakerTest, PromptRefreshIsARedirectAndOnlyTheFirst) {
+  PageMaker maker = Maker();
+  EXPECT_THAT(Links(maker.Make(Html("<meta http-equiv=refresh content='0; url=/n'>"
+                                    "<meta http-equiv=refresh content='0; url=/m'><a href=b>x</a>"))),
+              ElementsAre("r http://a.test/n", "http://a.test/m", "http://a.test/dir/b"));
+  EXPECT_THAT(Links(maker.Make(Html("<meta http-equiv=refresh content='600; url=/n'>"))),
+              ElementsAre("http://a.test/n"));
+  EXPECT_THAT(Links(maker.Make(Html("", "Refresh: 1;url=/r\r\n"))), ElementsAre("r http://a.test/r"));
+}
+
+TEST(PageMakerTest, CanonicalMayStandInAHeaderField) {
+  PageMaker maker = Maker();
+  EXPECT_THAT(
+      Links(maker.Make(Html("", "Link: </s.css>; rel=preload, </c>; title=\"a, b\"; rel=\"next canonical\"\r\n"))),
+      ElementsAre("c http://a.test/c"));
+}
+
+TEST(PageMakerTest, ErrorPagesGiveNoLinks) {
+  PageMaker maker = Maker();
+  const PageResult result = maker.Make(
+      Response("http://a.test/", "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n", "<a href=/>x</a>"));
+  EXPECT_THAT(Links(result), IsEmpty());
+  EXPECT_FALSE(result.archive.bytes.empty());
+}
+
+TEST(PageMakerTest, ContentCodingIsRemovedForReadingAndKeptInTheArchive) {
+  PageMaker maker = Maker();
+  const std::string html = "<a href=/one>x</a>" + std::string(2000, ' ');
+  const std::string coded = Gzip(html);
+  const PageResult result = maker.Make(Html(coded, "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n"));
+  EXPECT_THAT(Links(result), ElementsAre("http://a.test/one"));
+  EXPECT_EQ(result.body_bytes, html.size());
+  EXPECT_EQ(result.fingerprint, Hash64(html));
+  const Stored stored = ReadBack(result.archive);
+  EXPECT_THAT(stored.faults, IsEmpty());
+  EXPECT_THAT(stored.response, HasSubstr("\r\nContent-Encoding: gzip\r\nX-Crawler-Transfer-Encoding: chunked\r\n"
+                                         "Content-Length: " +
+                                         std::to_string(coded.size()) + "\r\n\r\n" + coded));
+}
+
+TEST(PageMakerTest, BrokenCodingIsKeptWithoutLinks) {
+  PageMaker maker = Maker();
+  std::string coded = Gzip("<a href=/one>x</a>");
+  coded[12] = static_cast<char>(coded[12] ^ 0x55);
+  coded[14] = static_cast<char>(coded[14] ^ 0x55);
+  const PageResult result = maker.Make(Html("\x1f\x8b\x08garbage" + coded, "Content-Encoding: gzip\r\n"));
+  EXPECT_EQ(result.outcome, FetchOutcome::kDecodeFailed);
+  EXPECT_THAT(Links(result), IsEmpty());
+  EXPECT_FALSE(result.archive.bytes.empty());
+  EXPECT_EQ(maker.Make(Html("x", "Content-Encoding: rot13\r\n")).outcome, FetchOutcome::kDecodeFailed);
+}
+
+TEST(PageMakerTest, BombsAreNamedAndLongBodiesCut) {
+  PageMakerOptions options;
+  options.decode.max_ratio = 100;
+  options.decode.ratio_from = 1000;
+  PageMaker strict = Maker(options);
+  const std::string coded = Gzip(std::string(10 << 20, 'a'));
+  const PageResult bomb = strict.Make(Html(coded, "Content-Encoding: gzip\r\n"));
+  EXPECT_EQ(bomb.outcome, FetchOutcome::kBomb);
+  EXPECT_TRUE(bomb.archive.bytes.empty());
+
+  options = {};
+  options.decode.max_output = 100;
+  PageMaker cutting = Maker(options);
+  const PageResult cut = cutting.Make(Html(Gzip("<a href=/a>" + std::string(500, '.')), "Content-Encoding: gzip\r\n"));
+  EXPECT_EQ(cut.outcome, FetchOutcome::kAnswered);
+  EXPECT_EQ(cut.body_bytes, 100U);
+  EXPECT_THAT(Links(cut), ElementsAre("http://a.test/a"));
+}
+
+TEST(PageMakerTest, CutBodiesAreReadAndMarked) {
+  PageMaker maker = Maker();
+  const std::pair<FetchOutcome, std::string> cases[] = {{FetchOutcome::kBodyCut, "length"},
+                                                        {FetchOutcome::kTimeCut, "time"},
+                                                        {FetchOutcome::kDisconnected, "disconnect"}};
+  for (const auto& [outcome, word] : cases) {
+    FetchResponse response = Html("<a href=/a>x</a><a hre", "Content-Length: 5000\r\n");
+    response.outcome = outcome;
+    const PageResult result = maker.Make(std::move(response));
+    EXPECT_EQ(result.outcome, outcome);
+    EXPECT_THAT(Links(result), ElementsAre("http://a.test/a"));
+    const Stored stored = ReadBack(result.archive);
+    EXPECT_THAT(stored.faults, IsEmpty());
+    EXPECT_THAT(stored.response, HasSubstr("WARC-Truncated: " + word));
+    EXPECT_THAT(stored.response, HasSubstr("X-Crawler-Content-Length: 5000\r\nContent-Length: 22\r\n\r\n"));
+    EXPECT_THAT(result.archive.cdxj_tail, HasSubstr("\"truncated\": \"" + word + "\""));
+  }
+}
+
+TEST(PageMakerTest, CharsetsAreDecodedBeforeReading) {
+  PageMaker maker = Maker();
+  FetchResponse response = Response("http://a.test/", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
+                                    "<meta charset=windows-1251><a href='/\xef\xf0'>x</a>");
+  const PageResult result = maker.Make(std::move(response));
+  EXPECT_THAT(Links(result), ElementsAre("http://a.test/%D0%BF%D1%80"));
+  EXPECT_THAT(result.archive.cdxj_tail, HasSubstr(R"("charset": "windows-1251")"));
+}
+
+TEST(PageMakerTest, SitemapsAndFeedsGiveTheirLinks) {
+  PageMaker maker = Maker();
+  const std::string urlset =
+      "<?xml version='1.0'?><urlset><url><loc>http://a.test/1</loc></url><url><loc>/2</loc></url></urlset>";
+  const std::string xml_head = "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n";
+  EXPECT_THAT(Links(maker.Make(Response("http://a.test/sitemap.xml", xml_head, urlset))),
+              ElementsAre("s http://a.test/1", "s http://a.test/2"));
+  const std::string index = "<sitemapindex><sitemap><loc>http://a.test/s1.xml.gz</loc></sitemap></sitemapindex>";
+  EXPECT_THAT(Links(maker.Make(Response("http://a.test/sitemap.xml", xml_head, index))),
+              ElementsAre("sf http://a.test/s1.xml.gz"));
+  const std::string gz_head = "HTTP/1.1 200 OK\r\nContent-Type: application/gzip\r\n\r\n";
+  EXPECT_THAT(Links(maker.Make(OfKind(UrlKind::kSitemap, Response("http://a.test/s1.xml.gz", gz_head, Gzip(urlset))))),
+              ElementsAre("s http://a.test/1", "s http://a.test/2"));
+  EXPECT_THAT(Links(maker.Make(Response("http://a.test/x", xml_head, "<svg><a href='/n'/></svg>"))), IsEmpty());
+}
+
+TEST(PageMakerTest, RobotsFileIsCompiledForOurAgent) {
+  PageMaker maker = Maker({.agent = "mybot"});
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
+  const PageResult result = maker.Make(OfKind(
+      UrlKind::kRobots,
+      Response("http://a.test/robots.txt", head,
+               "User-agent: mybot\nDisallow: /no\nCrawl-delay: 2\nSitemap: http://a.test/s.xml\nSitemap: /t.xml")));
+  ASSERT_TRUE(result.robots);
+  EXPECT_EQ(result.robots->kind, RobotsAnswer::Kind::kRules);
+  EXPECT_EQ(result.robots->crawl_delay_ms, 2000U);
+  const auto rules = RobotsRules::Open(result.robots->rules);
+  ASSERT_TRUE(rules);
+  EXPECT_FALSE(rules->Allows("/no/x"));
+  EXPECT_TRUE(rules->Allows("/yes"));
+  EXPECT_THAT(Links(result), ElementsAre("sf http://a.test/s.xml", "sf http://a.test/t.xml"));
+  EXPECT_FALSE(result.archive.bytes.empty());
+}
+
+TEST(PageMakerTest, RobotsStatusSaysWhatHolds) {
+  PageMaker maker = Maker({.archive_robots = false});
+  const auto ask = [&](std::string head, FetchOutcome outcome = FetchOutcome::kAnswered) {
+    FetchResponse response =
+        OfKind(UrlKind::kRobots, Response("http://a.test/robots.txt", std::move(head), "Disallow: /"));
+    response.outcome = outcome;
+    const PageResult result = maker.Make(std::move(response));
+    EXPECT_TRUE(result.archive.bytes.empty());
+    return result.robots.value();
+  };
+  EXPECT_EQ(ask("HTTP/1.1 404 No\r\n\r\n").kind, RobotsAnswer::Kind::kAllowAll);
+  EXPECT_EQ(ask("HTTP/1.1 503 No\r\n\r\n").kind, RobotsAnswer::Kind::kDisallowAll);
+  EXPECT_EQ(ask("HTTP/1.1 429 No\r\n\r\n").kind, RobotsAnswer::Kind::kDisallowAll);
+  EXPECT_EQ(ask("HTTP/1.1 301 M\r\nLocation: //www.a.test/robots.txt\r\n\r\n").follow, "http://www.a.test/robots.txt");
+  EXPECT_EQ(ask("HTTP/1.1 301 M\r\n\r\n").kind, RobotsAnswer::Kind::kDisallowAll);
+  EXPECT_EQ(ask("HTTP/1.1 200 OK\r\n\r\n", FetchOutcome::kDisconnected).kind, RobotsAnswer::Kind::kDisallowAll);
+  EXPECT_EQ(ask("HTTP/1.1 200 OK\r\n\r\n", FetchOutcome::kBodyCut).kind, RobotsAnswer::Kind::kRules);
+  EXPECT_EQ(ask("", FetchOutcome::kConnectRefused).kind, RobotsAnswer::Kind::kDisallowAll);
+  EXPECT_EQ(ask("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n").kind, RobotsAnswer::Kind::kDisallowAll);
+}
+
+TEST(PageMakerTest, FailuresPassThrough) {
+  PageMaker maker = Maker();
+  FetchResponse response = Response("http://a.test/", "", "");
+  response.outcome = FetchOutcome::kTlsCertificate;
+  response.detail = "expired";
+  const PageResult result = maker.Make(std::move(response));
+  EXPECT_EQ(result.outcome, FetchOutcome::kTlsCertificate);
+  EXPECT_EQ(result.detail, "expired");
+  EXPECT_TRUE(result.archive.bytes.empty());
+  EXPECT_FALSE(result.robots);
+  EXPECT_EQ(maker.Make(Response("http://a.test/", "nonsense", "")).outcome, FetchOutcome::kNotHttp);
+}
+
+TEST(PageMakerTest, RetryAfterIsSecondsOrADate) {
+  PageMaker maker = Maker();
+  const auto wait = [&](const std::string& value) {
+    return maker.Make(Response("http://a.test/", "HTTP/1.1 503 No\r\nRetry-After: " + value + "\r\n\r\n", ""))
+        .retry_after_ns;
+  };
+  EXPECT_EQ(wait("120"), 120'000'000'000);
+  // The answer ended at 2026-01-31 12:30:03.
+  EXPECT_EQ(wait("Sat, 31 Jan 2026 12:31:03 GMT"), 60'000'000'000);
+  EXPECT_EQ(wait("Sat, 31 Jan 2020 12:31:03 GMT"), 0);
+  EXPECT_EQ(wait("99999999999999999999"), int64_t{365} * 86'400 * 1'000'000'000);
+  EXPECT_EQ(wait("soon"), std::nullopt);
+}
+
+TEST(PageMakerTest, NoarchiveIsHonouredWhenAsked) {
+  const std::string html = "<meta name=robots content=noarchive>";
+  EXPECT_FALSE(Maker().Make(Html(html)).archive.bytes.empty());
+  EXPECT_TRUE(Maker({.honour_noarchive = true}).Make(Html(html)).archive.bytes.empty());
+  EXPECT_FALSE(Maker({.honour_noarchive = true}).Make(Html("")).archive.bytes.empty());
+}
+
+TEST(PageMakerTest, SimilarPagesHaveSimilarBits) {
+  PageMaker maker = Maker({.similarity = true});
+  std::string words;
+  for (int i = 0; i < 400; ++i) words += "word" + std::to_string(i * 7919 % 1000) + " ";
+  const auto bits = [&](const std::string& text) { return maker.Make(Html("<p>" + text)).similarity; };
+  const uint64_t one = bits(words);
+  EXPECT_EQ(one, bits("<b>" + words + "</b>"));
+  EXPECT_LE(std::popcount(one ^ bits(words + " and three more")), 6);
+  std::string others;
+  for (int i = 0; i < 400; ++i) others += "other" + std::to_string(i) + " ";
+  EXPECT_GE(std::popcount(one ^ bits(others)), 16);
+  EXPECT_EQ(bits("two words"), 0U);
+}
+
+// --- the archive's side ---
+
+TEST(PageMakerTest, RecordsAreWhatAStrictReaderWants) {
+  PageMaker maker = Maker({.archive_metadata = true, .seed = 5});
+  FetchResponse response = Html("hello", "Content-Length: 5\r\n");
+  response.version = HttpVersion::k2;
+  response.tls_version = "tls/1.3";
+  response.tls_cipher = "TLS_AES_128_GCM_SHA256";
+  const Stored stored = ReadBack(maker.Make(std::move(response)).archive);
+  EXPECT_THAT(stored.faults, IsEmpty());
+  EXPECT_THAT(stored.types, ElementsAre("request", "response", "metadata"));
+  EXPECT_THAT(stored.response, HasSubstr("WARC-Date: 2026-01-31T12:30:01.250Z\r\n"));
+  EXPECT_THAT(stored.response, HasSubstr("WARC-IP-Address: 192.0.2.7\r\n"));
+  EXPECT_THAT(stored.response, HasSubstr("WARC-Protocol: h2\r\nWARC-Protocol: tls/1.3\r\n"));
+  EXPECT_THAT(stored.response, HasSubstr("WARC-Cipher-Suite: TLS_AES_128_GCM_SHA256\r\n"));
+  EXPECT_THAT(stored.response, HasSubstr("WARC-Identified-Payload-Type: text/html\r\n"));
+  EXPECT_THAT(stored.response, HasSubstr("charset=utf-8\r\nContent-Length: 5\r\n\r\nhello"));
+  EXPECT_THAT(stored.response, Not(HasSubstr("X-Crawler")));
+  const size_t id = stored.response.find("<urn:uuid:");
+  EXPECT_THAT(stored.request, HasSubstr("WARC-Concurrent-To: " + stored.response.substr(id, 47)));
+}
+
+TEST(PageMakerTest, SameSeedSameBytes) {
+  const auto bytes = [](uint64_t seed) { return Maker({.seed = seed}).Make(Html("hello")).archive.bytes; };
+  EXPECT_EQ(bytes(1), bytes(1));
+  EXPECT_NE(bytes(1), bytes(2));
+}
+
+TEST(PageMakerTest, CdxjPartsMakeTheLineOfTheIndexWriter) {
+  PageMaker maker = Maker();
+  FetchResponse response =
+      Response("http://www.a.test/x?b=\"q\"",
+               "HTTP/1.1 302 Found\r\nContent-Type: text/html;a=b\r\nLocation: /\xff\"\r\n\r\n", "<html>moved");
+  response.outcome = FetchOutcome::kBodyCut;
+  const ArchiveItem item = maker.Make(std::move(response)).archive;
+  const std::string line = item.cdxj_key + " " + item.cdxj_timestamp + " {" + item.cdxj_fields +
+                           R"(, "length": "12", "offset": "34", "filename": "f.warc.gz")" + item.cdxj_tail + "}";
+  Digester digester;
+  digester.Start();
+  digester.Update("<html>moved");
+  const std::string sha1 = digester.Finish();
+  Capture capture;
+  capture.url = "http://www.a.test/x?b=\"q\"";
+  capture.mime = "text/html";
+  capture.mime_detected = "text/html";
+  capture.status = 302;
+  capture.payload_sha1 = sha1;
+  capture.length = 12;
+  capture.offset = 34;
+  capture.filename = "f.warc.gz";
+  capture.truncated = "length";
+  capture.redirect = "/\xff\"";
+  std::string expected;
+  AppendCdxj(MakeCdxj(SurtKey(capture.url), "20260131123001", capture), CdxjStyle::kSpaced, expected);
+  EXPECT_EQ(line, expected);
+}
+
+TEST(PageMakerTest, HeadsWithoutBodyKeepTheirLength) {
+  PageMaker maker = Maker();
+  const PageResult result =
+      maker.Make(Response("http://a.test/", "HTTP/1.1 304 Not Modified\nContent-Length: 77\n\n", ""));
+  const Stored stored = ReadBack(result.archive);
+  EXPECT_THAT(stored.response, HasSubstr("HTTP/1.1 304 Not Modified\nContent-Length: 77\n\n"));
+  EXPECT_THAT(stored.faults, IsEmpty());
+}
+
+TEST(PageMakerTest, BadOptionsAreRefused) {
+  EXPECT_EQ(PageMaker::Create({.agent = "my bot/1"}).error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(PageMaker::Create({.archive_level = 13}).error().code(), ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace portolan

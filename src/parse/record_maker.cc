@@ -1,0 +1,146 @@
+#include "parse/record_maker.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "base/log.h"
+#include "parse/stored_head.h"
+#include "url/surt.h"
+#include "warc/http_head.h"
+
+namespace portolan {
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+
+WarcTime TimeOf(int64_t unix_ns) {
+  WarcTime time;
+  const int64_t fraction = ((unix_ns % kNsPerSecond) + kNsPerSecond) % kNsPerSecond;
+  time.seconds = (unix_ns - fraction) / kNsPerSecond;
+  time.nanoseconds = static_cast<uint32_t>(fraction);
+  time.fraction_digits = 3;
+  return time;
+}
+
+std::string_view TruncatedBy(FetchOutcome outcome) {
+  switch (outcome) {
+    case FetchOutcome::kBodyCut:
+      return "length";
+    case FetchOutcome::kTimeCut:
+      return "time";
+    case FetchOutcome::kDisconnected:
+      return "disconnect";
+    default:
+      return {};
+  }
+}
+
+// Values that need no escapes (types, digests) are the most; JsonQuote does the others.
+void AppendMember(std::string& out, std::string_view comma, std::string_view name, std::string_view value) {
+  if (value.empty()) return;
+  out += comma;
+  out += '"';
+  out += name;
+  out += "\": ";
+  bool plain = true;
+  for (const char c : value) plain = plain && c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+  if (plain) {
+    out += '"';
+    out += value;
+    out += '"';
+  } else {
+    out += JsonQuote(value);
+  }
+}
+
+void AppendMilliseconds(std::string& block, std::string_view name, int64_t from_ns, int64_t to_ns) {
+  if (from_ns == 0 || to_ns < from_ns) return;
+  AppendWarcField(block, name, fmt::format("{}", (to_ns - from_ns) / 1'000'000));
+}
+
+}  // namespace
+
+Result<RecordMaker> RecordMaker::Create(const Options& options) {
+  ASSIGN_OR_RETURN(WarcWriter writer, WarcWriter::Create({.gzip = true, .level = options.level}));
+  return RecordMaker(options, std::move(writer));
+}
+
+void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, const Url& url,
+                       const RecordFacts& facts, ArchiveItem& item) {
+  const WarcId response_id = NextId();
+  const std::string address = response.task.address.empty() ? std::string() : response.task.address.ToString();
+  const WarcTime date = TimeOf(response.times.begin_unix_ns);
+  const std::string_view truncated = TruncatedBy(facts.outcome);
+  item.bytes.clear();
+
+  WarcRecordSpec request;
+  request.type = WarcType::kRequest;
+  request.id = NextId();
+  request.date = date;
+  request.target_uri = response.task.url;
+  request.http_head = response.request_head;
+  request.concurrent_to = std::span(&response_id, 1);
+  request.ip_address = address;
+  if (!response.request_head.empty()) writer_.Append(request, item.bytes);
+
+  std::array<std::string_view, 2> protocols;
+  size_t protocol_count = 0;
+  if (response.version != HttpVersion::kUnknown) protocols[protocol_count++] = HttpVersionName(response.version);
+  if (!response.tls_version.empty()) protocols[protocol_count++] = response.tls_version;
+
+  WarcRecordSpec answer;
+  answer.type = WarcType::kResponse;
+  answer.id = response_id;
+  answer.date = date;
+  answer.target_uri = response.task.url;
+  answer.http_head = StoredHead(response.response_head, head, response.body.size(), head_);
+  answer.payload = response.body;
+  answer.ip_address = address;
+  answer.truncated = truncated;
+  answer.protocols = std::span(protocols.data(), protocol_count);
+  answer.cipher_suite = response.tls_cipher;
+  answer.identified_payload_type = facts.mime_detected;
+  item.response_begin = static_cast<uint32_t>(item.bytes.size());
+  const WrittenRecord written = writer_.Append(answer, item.bytes);
+  item.response_length = static_cast<uint32_t>(written.length);
+
+  if (options_.metadata) {
+    fields_.clear();
+    AppendWarcField(fields_, "outcome", FetchOutcomeName(facts.outcome));
+    AppendMilliseconds(fields_, "connectTimeMs", response.times.begin_ns, response.times.connected_ns);
+    AppendMilliseconds(fields_, "firstByteTimeMs", response.times.begin_ns, response.times.first_byte_ns);
+    AppendMilliseconds(fields_, "fetchTimeMs", response.times.begin_ns, response.times.end_ns);
+    AppendWarcField(fields_, "wireBytes", fmt::format("{}", response.wire_bytes));
+    if (!facts.charset.empty()) AppendWarcField(fields_, "charset-detected", facts.charset);
+    WarcRecordSpec metadata;
+    metadata.type = WarcType::kMetadata;
+    metadata.id = NextId();
+    metadata.date = date;
+    metadata.target_uri = response.task.url;
+    metadata.payload = fields_;
+    metadata.concurrent_to = std::span(&response_id, 1);
+    writer_.Append(metadata, item.bytes);
+  }
+
+  // The keys and their order are MakeCdxj's (warc/cdxj.h); a test compares.
+  item.cdxj_key.clear();
+  AppendSurtKey(url, item.cdxj_key);
+  item.cdxj_timestamp = Format14(date);
+  std::string& out = item.cdxj_fields;
+  out.clear();
+  AppendMember(out, "", "url", response.task.url);
+  AppendMember(out, ", ", "mime", MediaType(head.fields.Find("content-type").value_or("")));
+  AppendMember(out, ", ", "mime-detected", facts.mime_detected);
+  if (facts.status > 0) fmt::format_to(std::back_inserter(out), ", \"status\": \"{}\"", facts.status);
+  AppendMember(out, ", ", "digest", Base32({written.payload_sha1.data(), written.payload_sha1.size()}));
+  item.cdxj_tail.clear();
+  AppendMember(item.cdxj_tail, ", ", "charset", facts.charset);
+  AppendMember(item.cdxj_tail, ", ", "truncated", truncated);
+  AppendMember(item.cdxj_tail, ", ", "redirect", facts.location);
+}
+
+}  // namespace portolan

@@ -1,0 +1,60 @@
+// RecordMaker: an answer becomes WARC records, one gzip member each, and the parts of its CDXJ line.
+//
+// Runs on the thread that fetched, so that compression and digests use all cores and the writer only appends. The
+// request comes first, then the response, then (when asked for) metadata; request and metadata name the response in
+// WARC-Concurrent-To. Ids come from a seeded Rng: the same answers give the same bytes.
+//
+// Thread: one owner. Memory bound: WarcWriter's scratch and one head.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "flow/fetch.h"
+#include "flow/page_result.h"
+#include "http/headers.h"
+#include "io/rng.h"
+#include "url/url.h"
+#include "warc/writer.h"
+
+namespace portolan {
+
+// What parsing found out that the records tell.
+struct RecordFacts {
+  FetchOutcome outcome = FetchOutcome::kAnswered;
+  int status = 0;
+  std::string_view mime_detected;
+  std::string_view charset;
+  std::string_view location;  // of a redirect, as written
+};
+
+class RecordMaker {
+ public:
+  struct Options {
+    uint64_t seed = 0;
+    int level = 1;          // libdeflate's
+    bool metadata = false;  // a metadata record with outcome, times and byte counts
+  };
+
+  static Result<RecordMaker> Create(const Options& options);
+
+  // Replaces `item`. `url` is the task's URL, parsed.
+  void Make(const FetchResponse& response, const ResponseHead& head, const Url& url, const RecordFacts& facts,
+            ArchiveItem& item);
+
+ private:
+  RecordMaker(const Options& options, WarcWriter writer)
+      : options_(options), writer_(std::move(writer)), rng_(options.seed) {}
+  WarcId NextId() { return {.high = rng_.Next(), .low = rng_.Next()}; }
+
+  Options options_;
+  WarcWriter writer_;
+  Rng rng_;
+  std::string head_;
+  std::string fields_;
+};
+
+}  // namespace portolan
