@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "fetch/testing/print_outcome.h"
+
 namespace portolan {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "fetch/fetch_loop.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,6 +18,14 @@ int64_t TickOf(const FetchLimits& limits) {
   int64_t shortest = std::min({limits.connect_ns, limits.first_byte_ns, limits.total_ns});
   if (limits.lowest_speed > 0) shortest = std::min(shortest, limits.speed_window_ns);
   return std::clamp(shortest / 16, kShortestTick, kLongestTick);
+}
+
+// OpenSSL writes to connections that the other side has closed. The signal goes to the thread that wrote.
+void BlockSigpipe() {
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  CHECK(pthread_sigmask(SIG_BLOCK, &pipe, nullptr) == 0);
 }
 
 }  // namespace
@@ -35,7 +45,10 @@ Result<std::unique_ptr<FetchLoop>> FetchLoop::Create(const FetchOptions& options
   made->free_.push_back(0);
   const int64_t tick = TickOf(options.limits);
   made->loop_->AddTimer(tick, [self = made.get()] { self->CheckTimes(); }, tick);
-  made->thread_ = std::thread([self = made.get()] { self->loop_->Run(); });
+  made->thread_ = std::thread([self = made.get()] {
+    BlockSigpipe();
+    self->loop_->Run();
+  });
   return made;
 }
 
@@ -50,10 +63,7 @@ FetchLoop::FetchLoop(const FetchOptions& options, size_t index, FetchHandler& ha
       mail_(UINT64_MAX, [this] { loop_->Post([this] { TakeMail(); }); }),
       deadlines_(options.max_in_flight, kNoDeadline) {}
 
-FetchLoop::~FetchLoop() {
-  Stop();
-  multi_.reset();  // before the handles and the loop
-}
+FetchLoop::~FetchLoop() { Stop(); }
 
 void FetchLoop::Fetch(FetchTask&& task) { CHECK(mail_.Send(std::move(task)), "a fetch after the end"); }
 
@@ -61,6 +71,7 @@ void FetchLoop::Stop() {
   if (!thread_.joinable()) return;
   loop_->Post([this] {
     CancelAll();
+    multi_.reset();  // here, because closing TLS writes, too
     loop_->Stop();
   });
   thread_.join();
@@ -72,11 +83,11 @@ void FetchLoop::TakeMail() {
       Refuse(std::move(task), FetchOutcome::kCancelled, "the crawl stops");
     } else if (waiting_.size() < options_.max_waiting) {
       waiting_.push_back(std::move(task));
+      StartWaiting();
     } else {
       Refuse(std::move(task), FetchOutcome::kLocal, "too many fetches wait");
     }
   }
-  StartWaiting();
   multi_->Settle();
 }
 

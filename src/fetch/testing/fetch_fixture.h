@@ -13,6 +13,7 @@
 #include "fetch/fetch_handler.h"
 #include "fetch/fetch_loops.h"
 #include "fetch/fetch_options.h"
+#include "fetch/testing/print_outcome.h"
 
 namespace portolan {
 

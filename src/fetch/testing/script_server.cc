@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/core.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -118,6 +119,10 @@ void ScriptServer::AcceptAll() {
     if (stopping_) shutdown(fd, SHUT_RDWR);
     open_.push_back(watcher);
     threads_.emplace_back([this, fd, watcher] {
+      sigset_t pipe;
+      sigemptyset(&pipe);
+      sigaddset(&pipe, SIGPIPE);
+      pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
       {
         ScriptConnection connection(fd);
         if (context_ == nullptr || connection.Accept(context_)) script_(connection);
