@@ -52,6 +52,8 @@ struct EventLoop::Impl {
     return handle;
   }
 
+  static void OnPoll(uv_poll_t* poll, int status, int ready);
+
   void RunPosted() {
     std::vector<std::move_only_function<void()>> calls;
     {
@@ -65,6 +67,29 @@ struct EventLoop::Impl {
     if (stopped) uv_stop(&loop);
   }
 };
+
+namespace {
+
+int PollEvents(bool read, bool write) { return (read ? UV_READABLE : 0) | (write ? UV_WRITABLE : 0); }
+
+}  // namespace
+
+void EventLoop::Impl::OnPoll(uv_poll_t* poll, int status, int ready) {
+  auto* watched = static_cast<Handle*>(poll->data);
+  auto* impl = static_cast<Impl*>(poll->loop->data);
+  const auto number = static_cast<uint64_t>(watched->id);
+  auto running = std::move(watched->on_ready);
+  if (status < 0) {
+    impl->handles.erase(number);
+    Close(watched);
+    running({.failed = true});
+    return;
+  }
+  running({.readable = (ready & UV_READABLE) != 0, .writable = (ready & UV_WRITABLE) != 0});
+  if (const auto still = impl->handles.find(number); still != impl->handles.end()) {
+    still->second->on_ready = std::move(running);
+  }
+}
 
 EventLoop::EventLoop(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
@@ -151,28 +176,20 @@ Result<EventLoop::Id> EventLoop::WatchFd(int fd, bool read, bool write, std::mov
   }
   handle->poll.data = handle;
   handle->on_ready = std::move(call);
-  const int events = (read ? UV_READABLE : 0) | (write ? UV_WRITABLE : 0);
-  const int error = uv_poll_start(&handle->poll, events, [](uv_poll_t* poll, int status, int ready) {
-    auto* watched = static_cast<Handle*>(poll->data);
-    auto* impl = static_cast<Impl*>(poll->loop->data);
-    const auto number = static_cast<uint64_t>(watched->id);
-    auto running = std::move(watched->on_ready);
-    if (status < 0) {
-      impl->handles.erase(number);
-      Close(watched);
-      running({.failed = true});
-      return;
-    }
-    running({.readable = (ready & UV_READABLE) != 0, .writable = (ready & UV_WRITABLE) != 0});
-    if (const auto still = impl->handles.find(number); still != impl->handles.end()) {
-      still->second->on_ready = std::move(running);
-    }
-  });
+  const int error = uv_poll_start(&handle->poll, PollEvents(read, write), Impl::OnPoll);
   if (error != 0) {
     Cancel(handle->id);
     return std::unexpected(Error::FromErrno(-error, fmt::format("watch descriptor {}", fd)));
   }
   return handle->id;
+}
+
+Status EventLoop::ChangeWatch(Id id, bool read, bool write) {
+  const auto found = impl_->handles.find(static_cast<uint64_t>(id));
+  if (found == impl_->handles.end()) return Fail(ErrorCode::kNotFound, "the watch has ended");
+  const int error = uv_poll_start(&found->second->poll, PollEvents(read, write), Impl::OnPoll);
+  if (error != 0) return std::unexpected(Error::FromErrno(-error, "change a watch"));
+  return {};
 }
 
 void EventLoop::Cancel(Id id) {

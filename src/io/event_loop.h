@@ -43,6 +43,9 @@ class EventLoop {
   // Calls back whenever the descriptor is ready as asked, until cancelled.
   Result<Id> WatchFd(int fd, bool read, bool write, std::move_only_function<void(Readiness)> call);
 
+  // Other readiness for a watch that stands: cheaper than a new one. kNotFound if it has ended.
+  Status ChangeWatch(Id id, bool read, bool write);
+
   // Ends a timer or a watch; it is not called again. Unknown ids are ignored.
   void Cancel(Id id);
 

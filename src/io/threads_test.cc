@@ -180,6 +180,29 @@ TEST(EventLoopTest, DescriptorsAreWatchedUntilCancelled) {
   close(ends[1]);
 }
 
+TEST(EventLoopTest, WatchChangesWhatItWaitsFor) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  auto loop = *EventLoop::Create();
+  int calls = 0;
+  EventLoop::Id id{};
+  // Nothing can be read; once it waits for writing, it is called at once.
+  id = loop->WatchFd(ends[1], true, false,
+                     [&](EventLoop::Readiness ready) {
+                       EXPECT_TRUE(ready.writable);
+                       ++calls;
+                       loop->Cancel(id);
+                       loop->Stop();
+                     })
+           .value();
+  loop->AddTimer(kMillisecond, [&] { EXPECT_TRUE(loop->ChangeWatch(id, false, true)); });
+  loop->Run();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(loop->ChangeWatch(id, true, false).error().code(), ErrorCode::kNotFound);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 TEST(EventLoopTest, BadDescriptorIsAnError) {
   auto loop = EventLoop::Create().value();
   EXPECT_FALSE(loop->WatchFd(-1, true, false, [](EventLoop::Readiness) {}));

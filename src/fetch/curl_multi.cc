@@ -1,0 +1,122 @@
+#include "fetch/curl_multi.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace portolan {
+namespace {
+
+// Turns that one Settle gives to transfers that are ready at once; then other events get theirs.
+constexpr int kMaxTurns = 4;
+
+}  // namespace
+
+Result<std::unique_ptr<CurlMulti>> CurlMulti::Create(EventLoop& loop, size_t max_connections, OnDone on_done) {
+  std::unique_ptr<CurlMulti> made(new CurlMulti(loop, std::move(on_done)));
+  made->multi_ = curl_multi_init();
+  if (made->multi_ == nullptr) return Fail(ErrorCode::kBusy, "libcurl cannot make a multi handle");
+  CURLM* multi = made->multi_;
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, OnSocket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, made.get());
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, OnTimer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, made.get());
+  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(max_connections));
+  // One request at a time on a connection: politeness asks for no more, and a stream that we cut ends no other.
+  curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
+  return made;
+}
+
+CurlMulti::~CurlMulti() {
+  settling_ = true;  // no call back from here on
+  if (multi_ != nullptr) curl_multi_cleanup(multi_);
+  for (const SocketWatch& watch : watches_) loop_.Cancel(watch.id);
+  if (armed_ns_ != kNever) loop_.Cancel(timer_);
+}
+
+bool CurlMulti::Add(CURL* easy) { return curl_multi_add_handle(multi_, easy) == CURLM_OK; }
+void CurlMulti::Remove(CURL* easy) { CHECK(curl_multi_remove_handle(multi_, easy) == CURLM_OK); }
+
+int CurlMulti::OnSocket(CURL* /*easy*/, curl_socket_t fd, int what, void* self, void* /*known*/) {
+  auto* multi = static_cast<CurlMulti*>(self);
+  if (what == CURL_POLL_REMOVE) {
+    multi->Unwatch(fd);
+  } else {
+    multi->Watch(fd, what);
+  }
+  return 0;
+}
+
+int CurlMulti::OnTimer(CURLM* /*multi*/, long timeout_ms, void* self) {  // NOLINT(google-runtime-int)
+  auto* multi = static_cast<CurlMulti*>(self);
+  multi->due_ns_ = timeout_ms < 0 ? kNever : timeout_ms == 0 ? 0 : multi->clock_.NowNs() + timeout_ms * kMillisecond;
+  return 0;
+}
+
+void CurlMulti::Watch(curl_socket_t fd, int what) {
+  const auto index = static_cast<size_t>(fd);
+  if (index >= watches_.size()) watches_.resize(index + 64);
+  SocketWatch& watch = watches_[index];
+  watch.what = what;
+  const bool read = (what & CURL_POLL_IN) != 0;
+  const bool write = (what & CURL_POLL_OUT) != 0;
+  if (watch.id != EventLoop::Id{} && loop_.ChangeWatch(watch.id, read, write)) return;
+  loop_.Cancel(watch.id);
+  // A socket that cannot be watched is noticed by the fetch's own time limits.
+  watch.id = loop_.WatchFd(fd, read, write, [this, fd](EventLoop::Readiness ready) { OnReady(fd, ready); })
+                 .value_or(EventLoop::Id{});
+}
+
+void CurlMulti::Unwatch(curl_socket_t fd) {
+  const auto index = static_cast<size_t>(fd);
+  if (index >= watches_.size()) return;
+  loop_.Cancel(watches_[index].id);
+  watches_[index] = {};
+}
+
+void CurlMulti::OnReady(curl_socket_t fd, EventLoop::Readiness ready) {
+  const auto index = static_cast<size_t>(fd);
+  if (ready.failed) watches_[index].id = {};
+  // A broken socket is called ready: libcurl then reads what is left, finds the error itself, and asks once more on
+  // another connection where that is right. CURL_CSELECT_ERR would end the transfer without all that.
+  const int mask =
+      (ready.readable || ready.failed ? CURL_CSELECT_IN : 0) | (ready.writable || ready.failed ? CURL_CSELECT_OUT : 0);
+  int running = 0;
+  curl_multi_socket_action(multi_, fd, mask, &running);
+  // A broken socket may still hold bytes that libcurl did not read in one turn.
+  if (ready.failed && watches_[index].what != CURL_POLL_NONE && watches_[index].id == EventLoop::Id{}) {
+    Watch(fd, watches_[index].what);
+  }
+  Settle();
+}
+
+void CurlMulti::OnAlarm() {
+  armed_ns_ = kNever;
+  Settle();
+}
+
+void CurlMulti::Settle() {
+  if (settling_) return;  // OnDone called us; the loop below goes on
+  settling_ = true;
+  for (int turn = 0;; ++turn) {
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+      if (message->msg == CURLMSG_DONE) on_done_(message->easy_handle, message->data.result);
+    }
+    if (turn == kMaxTurns || due_ns_ == kNever || (due_ns_ != 0 && due_ns_ > clock_.NowNs())) break;
+    due_ns_ = kNever;  // libcurl sets it again
+    int running = 0;
+    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  }
+  settling_ = false;
+  Arm();
+}
+
+void CurlMulti::Arm() {
+  if (due_ns_ >= armed_ns_) return;
+  if (armed_ns_ != kNever) loop_.Cancel(timer_);
+  armed_ns_ = due_ns_;
+  timer_ = loop_.AddTimer(due_ns_ == 0 ? 0 : due_ns_ - clock_.NowNs(), [this] { OnAlarm(); });
+}
+
+}  // namespace portolan

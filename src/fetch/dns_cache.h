@@ -1,0 +1,47 @@
+// DnsCache: what is known of names, until it is too old.
+//
+// Thread: one owner. Memory bound: `max_entries`, each the name, its addresses and about 120 bytes; the entry that was
+// not used for longest goes.
+
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "flow/address.h"
+#include "flow/outcome.h"
+
+namespace portolan {
+
+// What is known of a name.
+struct DnsFact {
+  FetchOutcome outcome = FetchOutcome::kDnsFailed;
+  std::vector<Address> addresses;  // not empty when kAnswered
+  int64_t expires_ns = 0;          // steady clock
+};
+
+class DnsCache {
+ public:
+  explicit DnsCache(size_t max_entries) : max_entries_(max_entries) {}
+
+  void Put(const std::string& name, DnsFact fact);
+  // Null when unknown or too old; valid until the next Put.
+  const DnsFact* Find(const std::string& name, int64_t now_ns);
+
+  size_t size() const { return by_name_.size(); }
+
+ private:
+  struct Entry {
+    std::string name;
+    DnsFact fact;
+  };
+  const size_t max_entries_;
+  std::list<Entry> used_;  // the last used first
+  // Keys are views of the entries' names, which a list never moves.
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_name_;
+};
+
+}  // namespace portolan

@@ -1,0 +1,73 @@
+// FetchLoop: one thread with its event loop, its connections and its fetches.
+//
+// Tasks come through a mailbox that wakes the loop once for all that lie in it. Up to max_in_flight run at once, the
+// others wait in their order; beyond max_waiting a task ends at once in kLocal: whoever schedules has sent far more
+// than can be fetched. Handles of libcurl are kept and used again.
+//
+// Thread: Fetch from any, Stop from the owner's, everything else on the loop's.
+// Memory bound: max_in_flight transfers (see Transfer), max_waiting tasks, idle_connections, tls_sessions; and the
+// tasks that come between two turns of the loop.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "fetch/curl_multi.h"
+#include "fetch/fetch_handler.h"
+#include "fetch/fetch_options.h"
+#include "fetch/request_fields.h"
+#include "fetch/tls_sessions.h"
+#include "fetch/transfer.h"
+#include "io/event_loop.h"
+#include "io/mailbox.h"
+
+namespace portolan {
+
+class FetchLoop {
+ public:
+  // REQUIRES: options and handler outlive this.
+  static Result<std::unique_ptr<FetchLoop>> Create(const FetchOptions& options, size_t index, FetchHandler& handler);
+  ~FetchLoop();
+  FetchLoop(const FetchLoop&) = delete;
+  FetchLoop& operator=(const FetchLoop&) = delete;
+
+  // REQUIRES: Stop was not called.
+  void Fetch(FetchTask&& task);
+  // Ends every fetch in kCancelled and joins the thread. A second call does nothing.
+  void Stop();
+
+ private:
+  FetchLoop(const FetchOptions& options, size_t index, FetchHandler& handler, RequestFields&& fields,
+            std::unique_ptr<EventLoop> loop);
+
+  void TakeMail();
+  void StartWaiting();
+  void Start(FetchTask&& task);
+  void OnDone(CURL* easy, CURLcode code);
+  void End(Transfer& transfer, FetchResponse&& response);
+  void Refuse(FetchTask&& task, FetchOutcome outcome, std::string_view detail);
+  void CheckTimes();
+  void CancelAll();
+
+  const FetchOptions& options_;
+  const size_t index_;
+  FetchHandler& handler_;
+  const RequestFields fields_;
+  TlsSessions sessions_;
+  const std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<CurlMulti> multi_;
+  Mailbox<FetchTask> mail_;
+  std::deque<FetchTask> waiting_;
+  std::vector<int64_t> deadlines_;                    // by slot, apart from the transfers: read through often
+  std::vector<std::unique_ptr<Transfer>> transfers_;  // by slot; made when first needed
+  std::vector<size_t> free_;                          // slots without a fetch, the last used on top
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace portolan

@@ -1,0 +1,44 @@
+// FetchLoops: fetching as the shard sees it. Loops with libcurl (FetchLoop) and a resolver (Resolver), each a thread.
+//
+// The tasks of a host go to the same loop, where its connection may still be open and its TLS session is kept.
+//
+// Thread: Fetch and Resolve from any thread; neither waits nor answers from inside. Stop from the thread that made it,
+// when nobody sends any more.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "fetch/fetch_handler.h"
+#include "fetch/fetch_loop.h"
+#include "fetch/fetch_options.h"
+#include "fetch/resolver.h"
+#include "flow/fetch.h"
+
+namespace portolan {
+
+class FetchLoops : public FetchPort {
+ public:
+  // REQUIRES: `handler` outlives this. kInvalidArgument names the option that cannot be.
+  static Result<std::unique_ptr<FetchLoops>> Create(const FetchOptions& options, FetchHandler& handler);
+  ~FetchLoops() override;
+  FetchLoops(const FetchLoops&) = delete;
+  FetchLoops& operator=(const FetchLoops&) = delete;
+
+  void Fetch(FetchTask&& task) override;
+  void Resolve(ResolveTask&& task) override;
+
+  // Every fetch and question that was sent and not answered ends in kCancelled; then the threads are joined.
+  void Stop();
+
+ private:
+  explicit FetchLoops(const FetchOptions& options) : options_(options) {}
+
+  const FetchOptions options_;
+  std::vector<std::unique_ptr<FetchLoop>> loops_;
+  std::unique_ptr<Resolver> resolver_;
+};
+
+}  // namespace portolan

@@ -1,0 +1,78 @@
+// FetchOptions: everything that fetching can be told, with its default beside it.
+//
+// Every limit is here and nowhere else; each names the outcome in which it ends.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "http/headers.h"
+#include "io/clock.h"
+
+namespace portolan {
+
+// Of one fetch. An answer whose head is whole is kept when a limit cuts its body; before that nothing is kept.
+struct FetchLimits {
+  int64_t connect_ns = 15 * kSecond;     // TCP and TLS; kConnectTimeout
+  int64_t first_byte_ns = 30 * kSecond;  // from the request sent to the first line of the answer; kFirstByteTimeout
+  int64_t total_ns = 120 * kSecond;      // kTimeCut; without a whole head kFirstByteTimeout or kConnectTimeout
+  uint64_t lowest_speed = 256;           // bytes a second over each window once bytes come; ends like total_ns. 0: any
+  int64_t speed_window_ns = 20 * kSecond;
+  HeadLimits head;                               // interim answers and trailers count too; kHeadTooLarge
+  uint64_t max_body = uint64_t{16} << 20;        // transfer coding removed, content coding on; kBodyCut
+  uint64_t max_wire_bytes = uint64_t{17} << 20;  // heads, trailers and body together; kBodyCut, kHeadTooLarge
+};
+
+// Which addresses of a name are asked for, and which come first.
+enum class AddressFamilies : uint8_t { kV4Only, kV6Only, kV4First, kV6First };
+
+struct ResolverOptions {
+  std::vector<std::string> servers;  // "192.0.2.1", "192.0.2.1:5353", "[2001:db8::1]:53"; none: the system's
+  AddressFamilies families = AddressFamilies::kV4First;
+  bool allow_private = false;        // addresses that are not public are answers, too; else kAddressForbidden
+  bool read_hosts_file = false;      // /etc/hosts before the servers
+  int64_t timeout_ns = 2 * kSecond;  // of the first try with a server; doubles with each round
+  int tries = 4;                     // of each server; kDnsTimeout
+  uint32_t min_ttl_s = 60;           // shorter ones are kept so long all the same
+  uint32_t max_ttl_s = 86'400;
+  uint32_t negative_ttl_s = 900;        // of kDnsNotFound and kAddressForbidden
+  uint32_t failure_ttl_s = 30;          // of kDnsFailed and kDnsTimeout
+  size_t max_outstanding = 512;         // questions at the servers; the others wait
+  size_t max_waiting = 1 << 20;         // that wait; beyond it kLocal
+  size_t cache_entries = 100'000;       // about 200 bytes each; the one that was not used for longest goes
+  size_t max_addresses = 8;             // kept of an answer
+  const Clock* clock = &Clock::Real();  // for the age of answers
+};
+
+struct FetchOptions {
+  size_t loops = 1;                // threads
+  size_t max_in_flight = 1024;     // fetches a loop has open at once; the others wait
+  size_t max_waiting = 1 << 16;    // that wait in a loop; beyond it kLocal
+  size_t buffer_bytes = 32 << 10;  // that libcurl reads at once; held by each fetch in flight
+
+  bool reuse_connections = true;   // false: a new connection for each fetch
+  size_t idle_connections = 1024;  // kept open a loop
+  int64_t idle_ns = 60 * kSecond;  // and for how long
+  bool http2 = true;               // over TLS, when the server offers it
+
+  FetchLimits limits;
+
+  std::string user_agent = "portolan";
+  std::string from;  // the From field; empty: none
+  std::string accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+  std::string accept_encoding = "gzip, deflate, br, zstd";
+  std::vector<std::string> extra_headers;  // "Name: value"
+
+  bool verify_tls = true;
+  std::string ca_file;         // PEM; empty: the system's
+  size_t tls_sessions = 4096;  // kept a loop for resumption, about 2 KiB each
+  std::string proxy;           // "http://…", "socks5h://…"; empty: none, whatever the environment says
+
+  ResolverOptions dns;
+  const Clock* clock = &Clock::Real();
+};
+
+}  // namespace portolan

@@ -1,0 +1,207 @@
+// Fetching over TLS: certificates, resumption, HTTP/2.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "fetch/testing/fetch_fixture.h"
+#include "fetch/testing/nginx.h"
+#include "fetch/testing/script_server.h"
+#include "fetch/testing/test_ca.h"
+
+namespace portolan {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct ContextFree {
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+};
+using Context = std::unique_ptr<SSL_CTX, ContextFree>;
+
+class FetchTlsTest : public testing::Test {
+ protected:
+  FetchTlsTest() { options_.ca_file = ca_.ca_file(); }
+
+  static void Answer(ScriptConnection& connection) {
+    while (!connection.ReadHead().empty()) {
+      if (!connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")) return;
+    }
+  }
+
+  FetchResponse Try(TestCa::Kind kind, const std::string& certified, const std::string& asked) {
+    const Context context(ca_.MakeContext(certified, kind));
+    ScriptServer server(Answer, context.get());
+    Fetcher fetcher(options_);
+    return fetcher.Get(server.Url("/", asked));
+  }
+
+  TestCa ca_;
+  FetchOptions options_;
+};
+
+TEST_F(FetchTlsTest, GoodCertificate) {
+  const FetchResponse response = Try(TestCa::Kind::kGood, "a.test", "a.test");
+  EXPECT_EQ(response.outcome, FetchOutcome::kAnswered) << response.detail;
+  EXPECT_EQ(response.body, "secret");
+  EXPECT_EQ(response.tls_version, "tls/1.3");
+  EXPECT_THAT(response.tls_cipher, StartsWith("TLS_"));
+  EXPECT_EQ(response.version, HttpVersion::k11);
+}
+
+TEST_F(FetchTlsTest, BadCertificatesAreToldApartFromBadHandshakes) {
+  for (const auto& [kind, name] :
+       {std::pair(TestCa::Kind::kExpired, "a.test"), std::pair(TestCa::Kind::kSelfSigned, "a.test"),
+        std::pair(TestCa::Kind::kGood, "b.test")}) {
+    const FetchResponse response = Try(kind, name, "a.test");
+    EXPECT_EQ(response.outcome, FetchOutcome::kTlsCertificate) << static_cast<int>(kind) << name << response.detail;
+    EXPECT_EQ(response.body, "");
+    EXPECT_NE(response.detail, "");
+  }
+  options_.verify_tls = false;
+  EXPECT_EQ(Try(TestCa::Kind::kSelfSigned, "b.test", "a.test").outcome, FetchOutcome::kAnswered);
+}
+
+TEST_F(FetchTlsTest, SystemAuthoritiesDoNotKnowOurs) {
+  options_.ca_file.clear();
+  EXPECT_EQ(Try(TestCa::Kind::kGood, "a.test", "a.test").outcome, FetchOutcome::kTlsCertificate);
+}
+
+TEST_F(FetchTlsTest, ServerThatSpeaksNoTls) {
+  ScriptServer server([](ScriptConnection& connection) {
+    connection.Send("HTTP/1.1 400 This is no TLS\r\n\r\n");
+    connection.WaitForPeerEnd();
+  });
+  Fetcher fetcher(options_);
+  const FetchResponse response = fetcher.Get("https://a.test:" + std::to_string(server.port()) + "/");
+  EXPECT_EQ(response.outcome, FetchOutcome::kTlsHandshake) << response.detail;
+}
+
+TEST_F(FetchTlsTest, OldVersionsAreRefused) {
+  const Context context(ca_.MakeContext("a.test"));
+  SSL_CTX_set_max_proto_version(context.get(), TLS1_1_VERSION);
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
+  SSL_CTX_set_security_level(context.get(), 0);
+  ScriptServer server(Answer, context.get());
+  Fetcher fetcher(options_);
+  const FetchResponse response = fetcher.Get(server.Url("/"));
+  EXPECT_EQ(response.outcome, FetchOutcome::kTlsHandshake) << response.detail;
+}
+
+TEST_F(FetchTlsTest, HandshakeThatHangsIsAConnectTimeout) {
+  ScriptServer server([](ScriptConnection& connection) { connection.WaitForPeerEnd(); });
+  options_.limits.connect_ns = 200 * kMillisecond;
+  Fetcher fetcher(options_);
+  const FetchResponse response = fetcher.Get("https://a.test:" + std::to_string(server.port()) + "/");
+  EXPECT_EQ(response.outcome, FetchOutcome::kConnectTimeout) << response.detail;
+}
+
+// Many servers do not send close_notify; browsers and libcurl take the end of the connection for the body's.
+TEST_F(FetchTlsTest, ConnectionMayEndWithoutGoodbye) {
+  const Context context(ca_.MakeContext("a.test"));
+  ScriptServer server(
+      [](ScriptConnection& connection) {
+        connection.ReadHead();
+        connection.Send("HTTP/1.1 200 OK\r\n\r\nperhaps all");
+        connection.Close();
+      },
+      context.get());
+  Fetcher fetcher(options_);
+  const FetchResponse response = fetcher.Get(server.Url("/"));
+  EXPECT_EQ(response.outcome, FetchOutcome::kAnswered) << response.detail;
+  EXPECT_EQ(response.body, "perhaps all");
+}
+
+TEST_F(FetchTlsTest, SessionsAreResumedOnNewConnections) {
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    for (const bool keep : {true, false}) {
+      const Context context(ca_.MakeContext("a.test"));
+      SSL_CTX_set_max_proto_version(context.get(), version);
+      std::atomic<int> resumed = 0;
+      ScriptServer server(
+          [&](ScriptConnection& connection) {
+            if (connection.tls_resumed()) ++resumed;
+            Answer(connection);
+          },
+          context.get());
+      FetchOptions options = options_;
+      options.reuse_connections = false;
+      options.tls_sessions = keep ? 100 : 0;
+      Fetcher fetcher(options);
+      for (int i = 0; i < 4; ++i) {
+        const FetchResponse response = fetcher.Get(server.Url("/"));
+        ASSERT_EQ(response.outcome, FetchOutcome::kAnswered) << response.detail;
+        EXPECT_EQ(response.tls_version, version == TLS1_2_VERSION ? "tls/1.2" : "tls/1.3");
+      }
+      EXPECT_EQ(resumed, keep ? 3 : 0) << version;
+    }
+  }
+}
+
+TEST_F(FetchTlsTest, KeptConnectionClosedByTheServerIsOpenedAnew) {
+  const Context context(ca_.MakeContext("a.test"));
+  ScriptServer server(
+      [](ScriptConnection& connection) {
+        connection.ReadHead();
+        connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
+        connection.ReadHead();
+      },
+      context.get());
+  Fetcher fetcher(options_);
+  for (int i = 0; i < 3; ++i) {
+    const FetchResponse response = fetcher.Get(server.Url("/"));
+    EXPECT_EQ(response.outcome, FetchOutcome::kAnswered) << i << response.detail;
+  }
+  EXPECT_EQ(server.connections(), 3);
+}
+
+TEST_F(FetchTlsTest, Http2FromNginx) {
+  if (!Nginx::Installed()) GTEST_SKIP() << "nginx is not installed";
+  if ((curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP2) == 0) GTEST_SKIP() << "libcurl has no HTTP/2";
+  std::string dir = (std::filesystem::temp_directory_path() / "portolan-h2-XXXXXX").string();
+  ASSERT_NE(mkdtemp(dir.data()), nullptr);
+  std::filesystem::permissions(dir, std::filesystem::perms(0755));
+  ca_.WriteServerFiles("a.test", dir + "/cert.pem", dir + "/key.pem");
+  std::ofstream(dir + "/page.html") << std::string(100'000, 'p');
+  {
+    const Nginx nginx(dir, " ssl http2",
+                      "ssl_certificate " + dir + "/cert.pem; ssl_certificate_key " + dir + "/key.pem;");
+    ASSERT_TRUE(nginx.running());
+    const std::string url = "https://a.test:" + std::to_string(nginx.port()) + "/page.html";
+    Fetcher fetcher(options_);
+    for (int i = 0; i < 3; ++i) {
+      const FetchResponse response = fetcher.Get(url);
+      ASSERT_EQ(response.outcome, FetchOutcome::kAnswered) << response.detail;
+      EXPECT_EQ(response.version, HttpVersion::k2);
+      EXPECT_EQ(response.status, 200);
+      EXPECT_EQ(response.body.size(), 100'000U);
+      EXPECT_THAT(response.response_head, StartsWith("HTTP/1.1 200 \r\n"));
+      EXPECT_THAT(response.response_head, HasSubstr("content-length: 100000\r\n"));
+      EXPECT_THAT(response.request_head, StartsWith("GET /page.html HTTP/1.1\r\nHost: a.test:"));
+      if (i > 0) {
+        EXPECT_EQ(response.times.connected_ns, response.times.begin_ns) << "the connection is used again";
+      }
+    }
+    FetchOptions cut = options_;
+    cut.limits.max_body = 1000;
+    Fetcher cutter(cut);
+    for (int i = 0; i < 3; ++i) {
+      const FetchResponse response = cutter.Get(url);
+      EXPECT_EQ(response.outcome, FetchOutcome::kBodyCut) << response.detail;
+      EXPECT_EQ(response.body.size(), 1000U);
+    }
+    FetchOptions old = options_;
+    old.http2 = false;
+    Fetcher without(old);
+    EXPECT_EQ(without.Get(url).version, HttpVersion::k11);
+  }
+  std::filesystem::remove_all(dir);
+}
+
+}  // namespace
+}  // namespace portolan

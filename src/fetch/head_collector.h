@@ -1,0 +1,53 @@
+// HeadCollector: the head of the final answer, out of the lines that a connection brings.
+//
+// Interim answers (1xx but 101, RFC 9110 section 15.2) are passed over, trailers are counted and left out. An HTTP/2
+// head is spelt as HTTP/1.1 would, status line included: readers of archives know no other.
+//
+// Memory bound: limits.max_bytes, which all lines share, so that neither a flood of interim answers nor one of trailers
+// gets past it.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/headers.h"
+
+namespace portolan {
+
+class HeadCollector {
+ public:
+  enum class Verdict : uint8_t {
+    kGoing,
+    kWhole,     // this line ended the final head
+    kTooLarge,  // more bytes or lines than the limits
+    kConflict,  // Content-Lengths that differ
+  };
+
+  void Begin(const HeadLimits& limits);
+  // One line with its ending, as received.
+  Verdict Line(std::string_view line);
+
+  bool whole() const { return whole_; }
+  bool has_status() const { return status_ != 0; }
+  int status() const { return status_; }
+  uint64_t bytes() const { return bytes_; }  // of all lines
+  std::optional<uint64_t> content_length() const { return content_length_; }
+  // From the status line to the empty line; begins anew with each Begin.
+  std::string TakeHead() { return std::move(head_); }
+
+ private:
+  void StatusLine(std::string_view line);
+
+  HeadLimits limits_;
+  std::string head_;
+  uint64_t bytes_ = 0;
+  uint64_t lines_ = 0;
+  int status_ = 0;
+  bool whole_ = false;
+  std::optional<uint64_t> content_length_;
+};
+
+}  // namespace portolan

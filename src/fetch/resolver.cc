@@ -1,0 +1,161 @@
+#include "fetch/resolver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace portolan {
+
+Result<std::unique_ptr<Resolver>> Resolver::Create(const ResolverOptions& options, OnResolved on_resolved) {
+  if (options.max_outstanding == 0 || options.max_addresses == 0 || options.min_ttl_s > options.max_ttl_s) {
+    return Fail(ErrorCode::kInvalidArgument, "resolver: a bound of 0, or min_ttl above max_ttl");
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  std::unique_ptr<Resolver> made(new Resolver(options, std::move(on_resolved), std::move(loop)));
+  ASSIGN_OR_RETURN(made->channel_,
+                   DnsChannel::Create(*made->loop_, made->options_,
+                                      [self = made.get()](const std::string& name, const DnsAnswer& answer) {
+                                        self->OnAnswer(name, answer);
+                                      }));
+  made->thread_ = std::thread([self = made.get()] { self->loop_->Run(); });
+  return made;
+}
+
+Resolver::Resolver(const ResolverOptions& options, OnResolved on_resolved, std::unique_ptr<EventLoop> loop)
+    : options_(options),
+      on_resolved_(std::move(on_resolved)),
+      loop_(std::move(loop)),
+      mail_(UINT64_MAX, [this] { loop_->Post([this] { TakeMail(); }); }),
+      cache_(options.cache_entries) {}
+
+Resolver::~Resolver() { Stop(); }
+
+void Resolver::Resolve(ResolveTask&& task) { CHECK(mail_.Send(std::move(task)), "a question after the end"); }
+
+void Resolver::Stop() {
+  if (!thread_.joinable()) return;
+  loop_->Post([this] {
+    CancelAll();
+    loop_->Stop();
+  });
+  thread_.join();
+}
+
+void Resolver::TakeMail() {
+  for (ResolveTask& task : mail_.TryTake()) {
+    if (stopping_) {
+      Tell(task.host, FetchOutcome::kCancelled);
+    } else {
+      Take(std::move(task));
+    }
+  }
+  AskWaiting();
+}
+
+void Resolver::Take(ResolveTask&& task) {
+  const int64_t now = options_.clock->NowNs();
+  if (const auto literal = Address::Parse(task.name)) {
+    const bool allowed = options_.allow_private || literal->IsPublic();
+    DnsFact fact;
+    fact.outcome = allowed ? FetchOutcome::kAnswered : FetchOutcome::kAddressForbidden;
+    if (allowed) fact.addresses.push_back(*literal);
+    fact.expires_ns = now + options_.max_ttl_s * kSecond;
+    Tell(task.host, fact, now);
+    return;
+  }
+  if (const DnsFact* known = cache_.Find(task.name, now)) {
+    Tell(task.host, *known, now);
+    return;
+  }
+  if (waiting_hosts_ >= options_.max_waiting) {
+    Tell(task.host, FetchOutcome::kLocal);
+    return;
+  }
+  ++waiting_hosts_;
+  std::vector<uint64_t>& hosts = asked_[task.name];
+  hosts.push_back(task.host);
+  if (hosts.size() == 1) waiting_.push_back(std::move(task.name));
+}
+
+void Resolver::AskWaiting() {
+  if (asking_) return;  // a name that c-ares refuses is answered from inside Ask
+  asking_ = true;
+  while (!stopping_ && !waiting_.empty() && channel_->outstanding() < options_.max_outstanding) {
+    const std::string name = std::move(waiting_.front());
+    waiting_.pop_front();
+    channel_->Ask(name);
+  }
+  asking_ = false;
+}
+
+DnsFact Resolver::FactOf(const DnsAnswer& answer) const {
+  DnsFact fact;
+  fact.outcome = answer.outcome;
+  uint32_t ttl = 0;
+  switch (answer.outcome) {
+    case FetchOutcome::kAnswered: {
+      for (const Address& address : answer.addresses) {
+        if (options_.allow_private || address.IsPublic()) fact.addresses.push_back(address);
+      }
+      const bool v6_first = options_.families == AddressFamilies::kV6First;
+      std::stable_partition(fact.addresses.begin(), fact.addresses.end(),
+                            [&](const Address& address) { return address.v6 == v6_first; });
+      if (fact.addresses.size() > options_.max_addresses) fact.addresses.resize(options_.max_addresses);
+      ttl = std::clamp(answer.ttl_s, options_.min_ttl_s, options_.max_ttl_s);
+      if (fact.addresses.empty()) {
+        fact.outcome = FetchOutcome::kAddressForbidden;
+        ttl = options_.negative_ttl_s;
+      }
+      break;
+    }
+    case FetchOutcome::kDnsNotFound:
+      ttl = options_.negative_ttl_s;
+      break;
+    default:
+      ttl = options_.failure_ttl_s;
+      break;
+  }
+  fact.expires_ns = options_.clock->NowNs() + ttl * kSecond;
+  return fact;
+}
+
+void Resolver::OnAnswer(const std::string& name, const DnsAnswer& answer) {
+  const auto found = asked_.find(name);
+  CHECK(found != asked_.end());
+  const std::vector<uint64_t> hosts = std::move(found->second);
+  asked_.erase(found);
+  waiting_hosts_ -= hosts.size();
+  const DnsFact fact = FactOf(answer);
+  const int64_t now = options_.clock->NowNs();
+  if (answer.outcome != FetchOutcome::kCancelled && answer.outcome != FetchOutcome::kLocal) cache_.Put(name, fact);
+  for (const uint64_t host : hosts) Tell(host, fact, now);
+  AskWaiting();
+}
+
+void Resolver::Tell(uint64_t host, const DnsFact& fact, int64_t now_ns) {
+  // Rounded up: an answer that holds for another half second is no answer for none.
+  const int64_t left = std::max<int64_t>(0, fact.expires_ns - now_ns);
+  on_resolved_({.host = host,
+                .outcome = fact.outcome,
+                .addresses = fact.addresses,
+                .ttl_s = static_cast<uint32_t>((left + kSecond - 1) / kSecond)});
+}
+
+void Resolver::Tell(uint64_t host, FetchOutcome outcome) {
+  on_resolved_({.host = host, .outcome = outcome, .addresses = {}, .ttl_s = 0});
+}
+
+void Resolver::CancelAll() {
+  stopping_ = true;
+  mail_.Close();
+  TakeMail();
+  waiting_.clear();
+  channel_->CancelAll();
+  for (const auto& [name, hosts] : std::exchange(asked_, {})) {
+    for (const uint64_t host : hosts) Tell(host, FetchOutcome::kCancelled);
+  }
+  waiting_hosts_ = 0;
+}
+
+}  // namespace portolan

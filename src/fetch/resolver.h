@@ -1,0 +1,73 @@
+// Resolver: names to addresses with c-ares, on a thread of its own, with a cache that keeps to the time to live.
+//
+// A question takes the first of these ways that fits: an IP literal answers itself; the cache answers; a question for
+// the same name that is already out is joined; a new question goes out, or waits for its turn. Search domains are off,
+// and the hosts file is only read when asked for. Addresses that are not public are taken out here, so that nothing
+// else of the crawler ever sees them (unless options.allow_private).
+//
+// Failures are remembered too, for a shorter time: a host whose servers are down is asked for by every URL it has.
+//
+// Thread: Resolve from any thread, never waits; answers come on the resolver's thread. Stop from the owner's.
+// Memory bound: cache_entries, max_outstanding questions, max_waiting of those that wait (then kLocal).
+
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "fetch/dns_cache.h"
+#include "fetch/dns_channel.h"
+#include "fetch/fetch_options.h"
+#include "flow/fetch.h"
+#include "io/event_loop.h"
+#include "io/mailbox.h"
+
+namespace portolan {
+
+class Resolver {
+ public:
+  using OnResolved = std::function<void(Resolution&&)>;
+
+  static Result<std::unique_ptr<Resolver>> Create(const ResolverOptions& options, OnResolved on_resolved);
+  ~Resolver();
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
+
+  // REQUIRES: Stop was not called.
+  void Resolve(ResolveTask&& task);
+  // Ends every question in kCancelled and joins the thread. A second call does nothing.
+  void Stop();
+
+ private:
+  Resolver(const ResolverOptions& options, OnResolved on_resolved, std::unique_ptr<EventLoop> loop);
+
+  void TakeMail();
+  void Take(ResolveTask&& task);
+  void AskWaiting();
+  void OnAnswer(const std::string& name, const DnsAnswer& answer);
+  DnsFact FactOf(const DnsAnswer& answer) const;
+  void Tell(uint64_t host, const DnsFact& fact, int64_t now_ns);
+  void Tell(uint64_t host, FetchOutcome outcome);
+  void CancelAll();
+
+  const ResolverOptions options_;
+  const OnResolved on_resolved_;
+  const std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<DnsChannel> channel_;
+  Mailbox<ResolveTask> mail_;
+  DnsCache cache_;
+  std::unordered_map<std::string, std::vector<uint64_t>> asked_;  // hosts that wait for a name, waiting or out
+  std::deque<std::string> waiting_;                               // names whose question is not out yet
+  size_t waiting_hosts_ = 0;                                      // in asked_
+  bool asking_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace portolan
