@@ -193,8 +193,9 @@ bool Judge::DeservesRetry(const Hit& hit, const Place& place) const {
 void Judge::NoteAnswer(const Hit& hit, const Place& place, HostRecord* host) {
   if (place.place_class == PlaceClass::kRobots) {
     ++account_.robots_fetches;
-    if (host != nullptr) {
-      account_.max_robots_fetches = std::max(account_.max_robots_fetches, ++host->robots_fetches);
+    if (host != nullptr) account_.max_robots_fetches = std::max(account_.max_robots_fetches, ++host->robots_fetches);
+    // A redirect is no answer: what it leads to is one.
+    if (host != nullptr && hit.status / 100 != 3) {
       const bool failed = hit.status == 0 || hit.status >= 500;
       host->robots_next = {.asked_ns = hit.unix_ns,
                            .end_ns = std::max(hit.end_ns, hit.unix_ns),
