@@ -30,9 +30,7 @@ double Share(uint64_t part, uint64_t whole) {
 
 }  // namespace
 
-uint64_t Account::TotalViolations() const {
-  return std::accumulate(violations.begin(), violations.end(), uint64_t{0});
-}
+uint64_t Account::TotalViolations() const { return std::accumulate(violations.begin(), violations.end(), uint64_t{0}); }
 
 std::string AccountJson(const Account& account) {
   Json json = {{"fetches", account.fetches}, {"violations", account.TotalViolations()}};
@@ -48,8 +46,7 @@ std::string AccountJson(const Account& account) {
   json["unjudged"] = account.unjudged;
   Json classes = Json::object();
   for (int index = 0; index < kPlaceClasses; ++index) {
-    classes[std::string(PlaceClassName(static_cast<PlaceClass>(index)))] =
-        account.by_class[static_cast<size_t>(index)];
+    classes[std::string(PlaceClassName(static_cast<PlaceClass>(index)))] = account.by_class[static_cast<size_t>(index)];
   }
   json["classes"] = std::move(classes);
   json["statuses"] = Json::object();
@@ -104,14 +101,15 @@ std::string AccountTable(const Account& account) {
   const auto line = [&text](std::string_view name, const std::string& value) {
     fmt::format_to(std::back_inserter(text), "{:<40} {}\n", name, value);
   };
-  line("requests", fmt::format("{} in {}, {}", account.fetches,
-                               FormatDuration(Seconds(account.last_ns - account.first_ns)),
-                               FormatBytes(account.bytes)));
+  line("requests",
+       fmt::format("{} in {}, {}", account.fetches, FormatDuration(Seconds(account.last_ns - account.first_ns)),
+                   FormatBytes(account.bytes)));
   line("hosts, addresses", fmt::format("{}, {}", account.hosts, account.addresses));
   if (account.unjudged > 0) line("not judged (too many hosts)", fmt::format("{}", account.unjudged));
   for (int index = 0; index < kPlaceClasses; ++index) {
     const uint64_t count = account.by_class[static_cast<size_t>(index)];
-    if (count > 0) line(fmt::format("  of class {}", PlaceClassName(static_cast<PlaceClass>(index))), fmt::format("{}", count));
+    if (count > 0)
+      line(fmt::format("  of class {}", PlaceClassName(static_cast<PlaceClass>(index))), fmt::format("{}", count));
   }
   for (size_t index = 0; index < account.by_status.size(); ++index) {
     if (account.by_status[index] == 0) continue;
@@ -127,10 +125,11 @@ std::string AccountTable(const Account& account) {
   line("  end to start", GapText(account.ip_end_gap));
   line("requests at a host at once, at most", fmt::format("{}", account.max_in_progress));
   line("connections to an address, at most", fmt::format("{}", account.max_sockets));
-  line("requests for robots.txt", fmt::format("{}, at most {} of a host", account.robots_fetches, account.max_robots_fetches));
-  line("DNS questions", fmt::format("{} about {} names, at most {}{}", account.dns_questions, account.dns_names,
-                                    account.max_dns_questions,
-                                    account.max_dns_name.empty() ? "" : " (" + account.max_dns_name + ")"));
+  line("requests for robots.txt",
+       fmt::format("{}, at most {} of a host", account.robots_fetches, account.max_robots_fetches));
+  line("DNS questions",
+       fmt::format("{} about {} names, at most {}{}", account.dns_questions, account.dns_names,
+                   account.max_dns_questions, account.max_dns_name.empty() ? "" : " (" + account.max_dns_name + ")"));
   line("different pages", fmt::format("{}", account.pages_fetched));
   if (account.reach_known) {
     line("reachable and allowed", fmt::format("{}", account.reachable));
@@ -141,9 +140,9 @@ std::string AccountTable(const Account& account) {
   }
   if (!account.freshness.empty()) {
     const Freshness& last = account.freshness.back();
-    line("copies up to date at the end", fmt::format("{} of {} ({:.2f} %), mean age {}", last.fresh, last.copies,
-                                                     100 * Share(last.fresh, last.copies),
-                                                     FormatDuration(last.mean_age_s)));
+    line("copies up to date at the end",
+         fmt::format("{} of {} ({:.2f} %), mean age {}", last.fresh, last.copies, 100 * Share(last.fresh, last.copies),
+                     FormatDuration(last.mean_age_s)));
   }
   fmt::format_to(std::back_inserter(text), "\n");
   line("violations", fmt::format("{}", account.TotalViolations()));

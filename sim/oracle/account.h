@@ -25,8 +25,8 @@ struct Offence {
 struct Freshness {
   int64_t unix_ns = 0;
   uint64_t copies = 0;
-  uint64_t fresh = 0;       // not changed since they were fetched
-  double mean_age_s = 0;    // time since the first change that the copy lacks; 0 for a fresh one
+  uint64_t fresh = 0;     // not changed since they were fetched
+  double mean_age_s = 0;  // time since the first change that the copy lacks; 0 for a fresh one
 };
 
 struct SmallestGap {
@@ -42,12 +42,12 @@ struct Account {
   int64_t last_ns = 0;
   uint64_t hosts = 0;
   uint64_t addresses = 0;
-  uint64_t unjudged = 0;                               // requests to hosts or addresses past the bound on their number
-  std::array<uint64_t, kPlaceClasses> by_class{};      // PlaceClass
-  std::array<uint64_t, 6> by_status{};                 // [0]: no status was sent; [2]: 2xx …
-  uint64_t spam = 0;                                   // requests to spam domains, numbered pages of them too
-  uint64_t traps = 0;                                  // calendars, sessions, loops and growing queries
-  uint64_t retries = 0;                                // tries of numbered pages after a failure
+  uint64_t unjudged = 0;                           // requests to hosts or addresses past the bound on their number
+  std::array<uint64_t, kPlaceClasses> by_class{};  // PlaceClass
+  std::array<uint64_t, 6> by_status{};             // [0]: no status was sent; [2]: 2xx …
+  uint64_t spam = 0;                               // requests to spam domains, numbered pages of them too
+  uint64_t traps = 0;                              // calendars, sessions, loops and growing queries
+  uint64_t retries = 0;                            // tries of numbered pages after a failure
   uint64_t unlike_world = 0;  // 429 and 503 that the world does not give: this log is of another world, or incomplete
 
   // Politeness.
@@ -72,7 +72,7 @@ struct Account {
   uint64_t reachable = 0;
   uint64_t fetched_of_reachable = 0;
   uint64_t missed = 0;
-  uint64_t unfinished = 0;              // asked for, and only failures came that deserve another try
+  uint64_t unfinished = 0;               // asked for, and only failures came that deserve another try
   std::vector<std::string> missed_urls;  // the first of them
 
   std::vector<Freshness> freshness;  // as often as asked for; the last one is at the end

@@ -117,9 +117,9 @@ void Judge::JudgePace(const Hit& hit, const Place& place, HostRecord& host) {
     const int64_t wanted_ns = std::min(
         static_cast<int64_t>(rules.delay_factor * static_cast<double>(step.last_took_ns)), rules.delay_factor_max_ns);
     if (step.from_end_ns + rules.slack_ns < wanted_ns) {
-      Offend(Violation::kDelayFactor, hit,
-             fmt::format("{:.3f} s after the last ended, {:.3f} s wanted", Seconds(step.from_end_ns),
-                         Seconds(wanted_ns)));
+      Offend(
+          Violation::kDelayFactor, hit,
+          fmt::format("{:.3f} s after the last ended, {:.3f} s wanted", Seconds(step.from_end_ns), Seconds(wanted_ns)));
     }
   }
   // The client knew of the delay when it made the request before this one.
@@ -237,7 +237,7 @@ int64_t Judge::RetryAfterNs(const Hit& hit, const Place& place) {
   return -1;
 }
 
-void Judge::OnOpen(int64_t /*unix_ns*/, uint64_t connection, std::string_view address, uint16_t /*port*/) {
+void Judge::OnOpen(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t /*port*/) {
   AddressRecord* const record = AddressOf(address);
   if (record == nullptr) return;
   connections_[connection] = Hash64(address);
@@ -245,7 +245,7 @@ void Judge::OnOpen(int64_t /*unix_ns*/, uint64_t connection, std::string_view ad
   account_.max_sockets = std::max(account_.max_sockets, record->sockets);
   const uint32_t allowed = options_.rules.ip_sockets;
   if (allowed != 0 && record->sockets > allowed) {
-    Offend(Violation::kSockets, Hit{.address = address, .host = address},
+    Offend(Violation::kSockets, Hit{.unix_ns = unix_ns, .address = address, .host = address},
            fmt::format("{} open, {} allowed", record->sockets, allowed));
   }
 }

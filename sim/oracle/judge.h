@@ -1,8 +1,8 @@
 // Judge: watches what a crawler does to the simulated web and holds it to the rules that it promised to keep.
 //
-// It knows the web's truth (World) and the requests, and nothing of the crawler: no code is shared with it, so a mistake
-// in our URL parser or robots.txt matcher cannot hide itself. It is a HitSink: fed from a log through TimeOrder, or
-// directly by the virtual world.
+// It knows the web's truth (World) and the requests, and nothing of the crawler: no code is shared with it, so a
+// mistake in our URL parser or robots.txt matcher cannot hide itself. It is a HitSink: fed from a log through
+// TimeOrder, or directly by the virtual world.
 //
 // What it means by the rules (rules.h) where that is not obvious:
 //   - robots.txt is judged by what the client could know: the rules at the time of the last request for it that was

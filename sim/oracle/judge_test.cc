@@ -21,10 +21,10 @@ constexpr int64_t kS = 1'000'000'000;
 WorldParams TestParams() {
   WorldParams params = *LoadProfile("small");
   const std::pair<const char*, const char*> settings[] = {
-      {"domains", "40"},        {"pages", "4000"},        {"max_hosts", "3"},         {"addresses", "64"},
-      {"robots_rules", "0.7"},  {"crawl_delay", "0.7"},   {"crawl_delay_s", "5"},     {"robots_error", "0.2"},
-      {"flaky", "0.1"},         {"fault_reset", "0.05"},  {"restricted_pages", "0.2"}, {"change_days", "1"},
-      {"trap_calendar", "0.3"}, {"spam_domains", "2"},    {"spam_entry", "0.01"},
+      {"domains", "40"},        {"pages", "4000"},       {"max_hosts", "3"},          {"addresses", "64"},
+      {"robots_rules", "0.7"},  {"crawl_delay", "0.7"},  {"crawl_delay_s", "5"},      {"robots_error", "0.2"},
+      {"flaky", "0.1"},         {"fault_reset", "0.05"}, {"restricted_pages", "0.2"}, {"change_days", "1"},
+      {"trap_calendar", "0.3"}, {"spam_domains", "2"},   {"spam_entry", "0.01"},
   };
   for (const auto& [key, value] : settings) {
     const Status status = SetParam(params, key, value);
@@ -69,8 +69,11 @@ std::string AddressText(std::string_view host) {
 TestHit At(double at_s, const Place& place, int status = 200) {
   const std::string url = TheWorld().UrlOf(place);
   const std::string host = TheWorld().HostName(place.host);
-  return {.at_s = at_s, .host = host, .path = url.substr(TheWorld().Origin(place.host).size()),
-          .address = AddressText(host), .status = status};
+  return {.at_s = at_s,
+          .host = host,
+          .path = url.substr(TheWorld().Origin(place.host).size()),
+          .address = AddressText(host),
+          .status = status};
 }
 
 TestHit RobotsAt(double at_s, HostId host, int status = 200) {

@@ -10,8 +10,8 @@ namespace portolan::sim {
 struct Rules {
   std::string agent = "portolan";  // product token: whose rules in robots.txt count
 
-  int64_t host_gap_ns = 0;  // between the beginnings of two requests to a host, robots.txt included
-  int64_t ip_gap_ns = 0;    // and to an address
+  int64_t host_gap_ns = 0;    // between the beginnings of two requests to a host, robots.txt included
+  int64_t ip_gap_ns = 0;      // and to an address
   bool gap_from_end = false;  // gaps count from the end of the last request instead
   // What the log's clock and the client's may differ by: the server stamps a request when it has read it.
   int64_t slack_ns = 2'000'000;
@@ -22,8 +22,8 @@ struct Rules {
   uint32_t connections = 0;  // requests in progress at a host at once
   uint32_t ip_sockets = 0;   // connections open to an address at once
 
-  bool robots = true;       // robots.txt is asked for and obeyed
-  bool crawl_delay = false;  // Crawl-delay is kept, from the second request after robots.txt on
+  bool robots = true;                            // robots.txt is asked for and obeyed
+  bool crawl_delay = false;                      // Crawl-delay is kept, from the second request after robots.txt on
   int64_t crawl_delay_max_ns = 300'000'000'000;  // longer ones are kept as this
   int64_t robots_ttl_ns = 0;                     // how long an answered robots.txt may be used
 

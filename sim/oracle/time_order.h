@@ -37,7 +37,7 @@ class TimeOrder : public HitSink {
     int64_t time_ns = 0;
     uint64_t sequence = 0;  // of the log: breaks ties
     What what = What::kHit;
-    Hit hit;           // views into text, set when it is passed on; for other events connection and status (port, rcode)
+    Hit hit;  // views into text, set when it is passed on; for other events connection and status (port, rcode)
     std::string text;  // the strings one behind the other
     std::vector<uint32_t> ends;
   };

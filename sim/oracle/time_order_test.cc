@@ -68,15 +68,20 @@ TEST(TimeOrderTest, EventsKeepTheirFields) {
   {
     // The caller's strings die before the events are passed on.
     const std::string path = "/a/rather/long/path/that/does/not/fit/into/a/small/string";
-    order.OnHit({.unix_ns = 20, .end_ns = 30, .address = "127.0.0.9", .host = "h.test", .method = "GET",
-                 .path_and_query = path, .user_agent = "u a"});
+    order.OnHit({.unix_ns = 20,
+                 .end_ns = 30,
+                 .address = "127.0.0.9",
+                 .host = "h.test",
+                 .method = "GET",
+                 .path_and_query = path,
+                 .user_agent = "u a"});
   }
   EXPECT_TRUE(recorder.lines.empty());
   order.Flush();
   EXPECT_EQ(recorder.lines,
-            (std::vector<std::string>{"dns www.x.test AAAA 3", "open 7 127.0.0.9 8080",
-                                      "127.0.0.9 h.test GET /a/rather/long/path/that/does/not/fit/into/a/small/string u a",
-                                      "close 7"}));
+            (std::vector<std::string>{
+                "dns www.x.test AAAA 3", "open 7 127.0.0.9 8080",
+                "127.0.0.9 h.test GET /a/rather/long/path/that/does/not/fit/into/a/small/string u a", "close 7"}));
   EXPECT_EQ(order.last_ns(), 40);
 }
 

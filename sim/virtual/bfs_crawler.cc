@@ -121,9 +121,8 @@ void BfsCrawler::OnResolved(Resolution&& resolution) {
   const bool again = FollowOf(resolution.outcome, 0).retry == Retry::kHostLater && ++host.attempts < kHostAttempts;
   if (!again) return Kill(host);
   host.busy = true;
-  time_.At(time_.NowNs() + kHostWaitNs, [this, host_key] {
-    port_->Resolve({.host = host_key, .name = hosts_.at(host_key).name});
-  });
+  time_.At(time_.NowNs() + kHostWaitNs,
+           [this, host_key] { port_->Resolve({.host = host_key, .name = hosts_.at(host_key).name}); });
 }
 
 void BfsCrawler::OnRobots(uint64_t host_key, Host& host, PageResult&& result) {

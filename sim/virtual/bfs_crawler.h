@@ -99,8 +99,8 @@ class BfsCrawler : public FetchEvents {
   Counts counts_;
   uint64_t sent_ = 0;
   std::unordered_set<uint64_t> seen_;
-  std::unordered_map<uint64_t, Host> hosts_;        // by HostKey; never iterated
-  std::unordered_map<uint64_t, int64_t> next_ip_;   // by Address::Hash: its next free moment
+  std::unordered_map<uint64_t, Host> hosts_;       // by HostKey; never iterated
+  std::unordered_map<uint64_t, int64_t> next_ip_;  // by Address::Hash: its next free moment
 };
 
 }  // namespace portolan::sim

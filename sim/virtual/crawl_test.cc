@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <iostream>
 #include <memory>
 #include <string>
 
@@ -102,20 +104,48 @@ TEST(VirtualCrawlTest, SmallWorldIsCrawledWholeAndPolitely) {
 
 // All that can go wrong with pages and hosts, but nothing endless.
 std::unique_ptr<World> MakeRoughWorld(uint64_t seed) {
-  return MakeWorld({{"domains", "60"},          {"pages", "3000"},        {"robots_rules", "0.5"},
-                    {"robots_groups", "0.3"},   {"crawl_delay", "0.3"},   {"robots_error", "0.1"},
-                    {"robots_redirect", "0.1"}, {"robots_garbage", "0.05"}, {"robots_forbid_all", "0.05"},
-                    {"redirect", "0.03"},       {"redirect_loop", "0.01"}, {"not_found", "0.02"},
-                    {"gone", "0.01"},           {"forbidden", "0.01"},    {"server_error", "0.01"},
-                    {"flaky", "0.03"},          {"soft404", "0.01"},      {"duplicate", "0.02"},
-                    {"noindex", "0.02"},        {"page_nofollow", "0.02"}, {"fault_reset", "0.01"},
-                    {"fault_reset_in_body", "0.01"}, {"fault_close_early", "0.01"}, {"fault_empty_reply", "0.01"},
-                    {"fault_slow_first_byte", "0.01"}, {"fault_tarpit", "0.005"}, {"fault_endless", "0.005"},
-                    {"fault_long_length", "0.01"}, {"fault_short_length", "0.01"}, {"fault_header_flood", "0.005"},
-                    {"fault_garbage", "0.01"},  {"fault_http09", "0.01"}, {"fault_bad_chunks", "0.01"},
-                    {"dns_not_found", "0.03"},  {"dns_servfail", "0.02"}, {"dns_silent", "0.02"},
-                    {"dns_slow", "0.05"},       {"dns_private", "0.02"},  {"https", "0.5"},
-                    {"bad_certificate", "0.05"}, {"nofollow", "0.05"},    {"multi_address", "0.2"},
+  return MakeWorld({{"domains", "60"},
+                    {"pages", "3000"},
+                    {"robots_rules", "0.5"},
+                    {"robots_groups", "0.3"},
+                    {"crawl_delay", "0.3"},
+                    {"robots_error", "0.1"},
+                    {"robots_redirect", "0.1"},
+                    {"robots_garbage", "0.05"},
+                    {"robots_forbid_all", "0.05"},
+                    {"redirect", "0.03"},
+                    {"redirect_loop", "0.01"},
+                    {"not_found", "0.02"},
+                    {"gone", "0.01"},
+                    {"forbidden", "0.01"},
+                    {"server_error", "0.01"},
+                    {"flaky", "0.03"},
+                    {"soft404", "0.01"},
+                    {"duplicate", "0.02"},
+                    {"noindex", "0.02"},
+                    {"page_nofollow", "0.02"},
+                    {"fault_reset", "0.01"},
+                    {"fault_reset_in_body", "0.01"},
+                    {"fault_close_early", "0.01"},
+                    {"fault_empty_reply", "0.01"},
+                    {"fault_slow_first_byte", "0.01"},
+                    {"fault_tarpit", "0.005"},
+                    {"fault_endless", "0.005"},
+                    {"fault_long_length", "0.01"},
+                    {"fault_short_length", "0.01"},
+                    {"fault_header_flood", "0.005"},
+                    {"fault_garbage", "0.01"},
+                    {"fault_http09", "0.01"},
+                    {"fault_bad_chunks", "0.01"},
+                    {"dns_not_found", "0.03"},
+                    {"dns_servfail", "0.02"},
+                    {"dns_silent", "0.02"},
+                    {"dns_slow", "0.05"},
+                    {"dns_private", "0.02"},
+                    {"https", "0.5"},
+                    {"bad_certificate", "0.05"},
+                    {"nofollow", "0.05"},
+                    {"multi_address", "0.2"},
                     {"change_days", "0"}},
                    seed);
 }
@@ -172,8 +202,13 @@ TEST(VirtualCrawlTest, SameSeedGivesTheSameCrawl) {
 }
 
 TEST(VirtualCrawlTest, TrapsAndSpamSwallowACrawlerWithoutBudgets) {
-  const auto world = MakeWorld({{"domains", "40"}, {"pages", "2000"}, {"trap_calendar", "0.5"}, {"trap_session", "0.5"},
-                                {"trap_query", "0.5"}, {"trap_forbidden", "0"}, {"spam_domains", "5"},
+  const auto world = MakeWorld({{"domains", "40"},
+                                {"pages", "2000"},
+                                {"trap_calendar", "0.5"},
+                                {"trap_session", "0.5"},
+                                {"trap_query", "0.5"},
+                                {"trap_forbidden", "0"},
+                                {"spam_domains", "5"},
                                 {"spam_entry", "0.05"}},
                                8);
   BfsCrawler::Options options = kPolite;
@@ -184,6 +219,31 @@ TEST(VirtualCrawlTest, TrapsAndSpamSwallowACrawlerWithoutBudgets) {
   EXPECT_EQ(account.TotalViolations(), 0U) << AccountTable(account);
   EXPECT_GT(account.traps, 5'000U);
   EXPECT_GT(account.spam, 1'000U);
+}
+
+// 41 days of a web of the real one's density, judged as it goes.
+TEST(VirtualCrawlSlowTest, WeeksPassInSeconds) {
+  const auto world = MakeWorld({{"domains", "2000"},
+                                {"pages", "300000"},
+                                {"links_mean", "59"},
+                                {"max_pages_per_host", "40000"},
+                                {"addresses", "2000"},
+                                {"shared_address", "0"},
+                                {"change_days", "0"}},
+                               9);
+  BfsCrawler::Options options;
+  options.host_gap_ns = 60 * kSecond;
+  Rules rules = PoliteRules();
+  rules.host_gap_ns = options.host_gap_ns;
+  rules.ip_gap_ns = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const CrawlEnd end = Crawl(*world, options, rules);
+  const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_EQ(end.account.TotalViolations(), 0U) << AccountTable(end.account);
+  EXPECT_GT(end.account.fetches, 200'000U);
+  const double days = static_cast<double>(end.took_ns) * 1e-9 / 86400;
+  std::cout << end.account.fetches << " fetches, " << end.counts.links << " links, " << days << " days in " << took_s
+            << " s: " << static_cast<double>(end.account.fetches) / took_s << " fetches/s\n";
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ void ApplyWireFault(const FetchLimits& limits, Exchange& exchange) {
       break;
     case WireFault::kTarpit: {
       const int64_t byte_ns = std::max<int64_t>(answer.delay_ns, 1);
-      const auto arrived = static_cast<uint64_t>(std::max<int64_t>(limits.total_ns - exchange.first_byte_ns, 0) / byte_ns);
+      const auto arrived =
+          static_cast<uint64_t>(std::max<int64_t>(limits.total_ns - exchange.first_byte_ns, 0) / byte_ns);
       if (arrived >= kHeadBytes + exchange.body_bytes) {
         exchange.took_ns = exchange.first_byte_ns + byte_ns * static_cast<int64_t>(kHeadBytes + exchange.body_bytes);
         break;

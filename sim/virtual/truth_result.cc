@@ -46,8 +46,9 @@ PageResult TruthResult::Make(const Exchange& exchange) {
 
   result.version = HttpVersion::k11;
   result.wire_bytes = exchange.body_bytes + 300;  // a head of the usual size
-  result.mime = exchange.task.kind == UrlKind::kPage ? "text/html"
-                : exchange.task.kind == UrlKind::kRobots ? "text/plain" : "application/xml";
+  result.mime = exchange.task.kind == UrlKind::kPage     ? "text/html"
+                : exchange.task.kind == UrlKind::kRobots ? "text/plain"
+                                                         : "application/xml";
   if (exchange.answer) {
     if (const std::string_view value = FieldOf(*exchange.answer, "Retry-After"); !value.empty()) {
       const int64_t now_s = (exchange.begin_unix_ns + exchange.took_ns) / kSecond;

@@ -10,8 +10,8 @@
 // Every request is told to a HitSink (the oracle's Judge) at its beginning, with its end, which is known here.
 // Connections are not modelled: no OnOpen, no OnClose.
 //
-// Faults of the wire become outcomes by FetchLimits, as a fetcher with these limits would see them. A task whose address is
-// not one of the host's is refused and counted: production would have met another server there.
+// Faults of the wire become outcomes by FetchLimits, as a fetcher with these limits would see them. A task whose
+// address is not one of the host's is refused and counted: production would have met another server there.
 //
 // Thread: one owner. Memory: the tasks in flight, and some 30 bytes for each flaky page that was asked for.
 

@@ -152,8 +152,7 @@ int RunSimCheck(int argc, char** argv) {
   app->add_option("--ip-gap", flags.ip_gap, "wanted between two requests to an address")->check(seconds);
   app->add_flag("--gap-from-end", flags.rules.gap_from_end, "gaps count from the end of the last request");
   app->add_option("--gap-slack", flags.slack, "what the clocks may differ by")->check(seconds)->capture_default_str();
-  app->add_option("--delay-factor", flags.rules.delay_factor,
-                  "wanted after a request: so many times what it took");
+  app->add_option("--delay-factor", flags.rules.delay_factor, "wanted after a request: so many times what it took");
   app->add_option("--delay-factor-max", flags.delay_factor_max, "but no more than this")
       ->check(seconds)
       ->capture_default_str();
