@@ -55,6 +55,7 @@ std::string AccountJson(const Account& account) {
   }
   json["traps"] = account.traps;
   json["spam"] = account.spam;
+  json["detours"] = account.detours;
   json["retries"] = account.retries;
   json["unlike_world"] = account.unlike_world;
   json["min_host_gap_s"] = GapJson(account.host_gap);
@@ -117,6 +118,7 @@ std::string AccountTable(const Account& account) {
          fmt::format("{}", account.by_status[index]));
   }
   line("traps, spam", fmt::format("{}, {}", account.traps, account.spam));
+  if (account.detours > 0) line("sent to the other scheme", fmt::format("{}", account.detours));
   line("tries after failures", fmt::format("{}", account.retries));
   if (account.unlike_world > 0) line("answers that this world does not give", fmt::format("{}", account.unlike_world));
   line("smallest gap at a host, start to start", GapText(account.host_gap));

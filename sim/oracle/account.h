@@ -47,6 +47,7 @@ struct Account {
   std::array<uint64_t, 6> by_status{};             // [0]: no status was sent; [2]: 2xx …
   uint64_t spam = 0;                               // requests to spam domains, numbered pages of them too
   uint64_t traps = 0;                              // calendars, sessions, loops and growing queries
+  uint64_t detours = 0;                            // http for a host of https, or the other way: a redirect to it
   uint64_t retries = 0;                            // tries of numbered pages after a failure
   uint64_t unlike_world = 0;  // 429 and 503 that the world does not give: this log is of another world, or incomplete
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "base/hash.h"
@@ -12,8 +14,8 @@ namespace portolan::sim {
 namespace {
 
 constexpr size_t kMaxFreshnessSamples = 1000;
-// A copy that is behind by more changes than this has its age taken from the last that was looked at.
-constexpr int kMaxChangesBack = 64;
+// Ages are taken to this.
+constexpr int64_t kAgeStepNs = 1'000'000;
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -21,6 +23,26 @@ void Narrow(SmallestGap& smallest, int64_t gap_ns, std::string_view where) {
   if (gap_ns < 0 || (smallest.ns >= 0 && smallest.ns <= gap_ns)) return;
   smallest.ns = gap_ns;
   smallest.where = where;
+}
+
+constexpr int64_t kMaxSeconds = 1'000'000'000;
+
+// RFC 9110's IMF-fixdate, "Sun, 06 Nov 1994 08:49:37 GMT", which is the only form that the world writes.
+std::optional<int64_t> FixdateSeconds(std::string_view text) {
+  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  if (text.size() != 29) return std::nullopt;
+  const auto number = [text](size_t at, size_t size) {
+    int value = -1;
+    std::from_chars(text.data() + at, text.data() + at + size, value);
+    return value;
+  };
+  const size_t month = kMonths.find(text.substr(8, 3));
+  const int day = number(5, 2);
+  const int year = number(12, 4);
+  if (month == std::string_view::npos || month % 3 != 0 || day < 1 || year < 1970) return std::nullopt;
+  const std::chrono::sys_days date = std::chrono::year(year) / static_cast<int>(month / 3 + 1) / day;
+  const int64_t hours = int64_t{date.time_since_epoch().count()} * 24 + number(17, 2);
+  return (hours * 60 + number(20, 2)) * 60 + number(23, 2);
 }
 
 bool IsTrap(PlaceClass place_class) {
@@ -67,6 +89,9 @@ void Judge::OnHit(const Hit& hit) {
   const Place place = world_.Find(hit.host, hit.path_and_query);
   ++account_.by_class[static_cast<size_t>(place.place_class)];
   const bool exists = place.place_class != PlaceClass::kNothing;
+  // A host of the other scheme only says where it is: that is no fetch of the place.
+  const bool detour = exists && hit.tls != world_.HostIsTls(place.host);
+  if (detour) ++account_.detours;
   if (exists && (place.place_class == PlaceClass::kSpam || world_.IsSpam(place.host.domain))) ++account_.spam;
   if (IsTrap(place.place_class)) ++account_.traps;
 
@@ -79,13 +104,14 @@ void Judge::OnHit(const Hit& hit) {
     }
     if (host->fetches++ == 0) ++account_.hosts;
     JudgePace(hit, place, *host);
-    if (exists && place.place_class != PlaceClass::kRobots) JudgeRobots(hit, place, *host);
+    if (exists && !detour && place.place_class != PlaceClass::kRobots) JudgeRobots(hit, place, *host);
   }
   if (address != nullptr) {
     if (address->fetches++ == 0) ++account_.addresses;
     JudgeIpPace(hit, *address);
   }
   if (!exists && options_.rules.unknown_urls) Offend(Violation::kUnknownUrl, hit, "no such place in this web");
+  if (detour) return;
   NoteAnswer(hit, place, host);
   // After NoteAnswer, which wants to know how often the page was asked for before.
   if (place.place_class == PlaceClass::kPage && !world_.IsSpam(place.host.domain)) JudgePage(hit, place);
@@ -227,12 +253,13 @@ int64_t Judge::RetryAfterNs(const Hit& hit, const Place& place) {
   }
   for (const auto& [name, value] : answer.headers) {
     if (name != "Retry-After") continue;
-    // The world writes seconds.
+    const int64_t end_ns = std::max(hit.end_ns, hit.unix_ns);
     int64_t seconds = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-    if (error == std::errc() && end == value.data() + value.size() && seconds >= 0 && seconds < 1'000'000'000) {
+    if (error == std::errc() && end == value.data() + value.size() && seconds >= 0 && seconds < kMaxSeconds) {
       return seconds * 1'000'000'000;
     }
+    if (const auto date = FixdateSeconds(value)) return std::max<int64_t>(*date * 1'000'000'000 - end_ns, 0);
   }
   return -1;
 }
@@ -308,13 +335,14 @@ Freshness Judge::MeasureFreshness(int64_t unix_ns) const {
       ++result.fresh;
       continue;
     }
-    // Back to the first change that the copy lacks.
-    int64_t change_ns = world_.LastChange(place, unix_ns);
-    for (int back = 0; back < kMaxChangesBack && change_ns > had_ns; ++back) {
-      if (world_.Version(place, change_ns - 1) == version) break;
-      change_ns = world_.LastChange(place, change_ns - 1);
+    // Versions only rise, so the first change that the copy lacks is found by halving.
+    int64_t same_ns = had_ns;
+    int64_t other_ns = unix_ns;
+    while (other_ns - same_ns > kAgeStepNs) {
+      const int64_t middle_ns = same_ns + (other_ns - same_ns) / 2;
+      (world_.Version(place, middle_ns) == version ? same_ns : other_ns) = middle_ns;
     }
-    age_s += Seconds(unix_ns - std::max(change_ns, had_ns));
+    age_s += Seconds(unix_ns - other_ns);
   }
   if (result.copies > 0) result.mean_age_s = age_s / static_cast<double>(result.copies);
   return result;

@@ -23,7 +23,7 @@ WorldParams TestParams() {
   const std::pair<const char*, const char*> settings[] = {
       {"domains", "40"},        {"pages", "4000"},       {"max_hosts", "3"},          {"addresses", "64"},
       {"robots_rules", "0.7"},  {"crawl_delay", "0.7"},  {"crawl_delay_s", "5"},      {"robots_error", "0.2"},
-      {"flaky", "0.1"},         {"fault_reset", "0.05"}, {"restricted_pages", "0.2"}, {"change_days", "1"},
+      {"flaky", "0.1"}, {"https", "0.3"},         {"fault_reset", "0.05"}, {"restricted_pages", "0.2"}, {"change_days", "1"},
       {"trap_calendar", "0.3"}, {"spam_domains", "2"},   {"spam_entry", "0.01"},
   };
   for (const auto& [key, value] : settings) {
@@ -57,6 +57,7 @@ struct TestHit {
   std::string path;
   std::string address;
   int status = 200;
+  bool tls = false;
 };
 
 std::string AddressText(std::string_view host) {
@@ -73,7 +74,8 @@ TestHit At(double at_s, const Place& place, int status = 200) {
           .host = host,
           .path = url.substr(TheWorld().Origin(place.host).size()),
           .address = AddressText(host),
-          .status = status};
+          .status = status,
+          .tls = TheWorld().HostIsTls(place.host)};
 }
 
 TestHit RobotsAt(double at_s, HostId host, int status = 200) {
@@ -90,6 +92,7 @@ void Feed(Judge& judge, const std::vector<TestHit>& hits) {
                  .connection = ++connection,
                  .address = hit.address,
                  .host = hit.host,
+                 .tls = hit.tls,
                  .method = "GET",
                  .path_and_query = hit.path,
                  .user_agent = "portolan/0",
@@ -281,39 +284,65 @@ TEST_F(JudgeTest, CrawlDelayNotKept) {
   ExpectOnly(JudgeAll(hits, rules), std::nullopt);
 }
 
-// A flaky page that names a time when it is asked for first, with that time in seconds.
-std::pair<Place, double> FindFlaky() {
-  std::optional<std::pair<Place, double>> found;
-  FindHost([&found](HostId id) {
+struct Flaky {
+  Place place;
+  int status = 0;
+  double wait_s = 0;
+};
+
+// A page that asks for two seconds or more when it is asked for first, in seconds or as a date.
+Flaky FindFlaky(bool as_date) {
+  std::optional<Flaky> found;
+  const auto look = [&found, as_date](HostId id) {
     if (!IsPlain(id)) return false;
-    for (const Place& place : PagesOf(id, [](const Place& page) {
-           return TheWorld().KindOf(page) == PageKind::kFlaky && TheWorld().Allowed(page, "portolan", kStart);
-         })) {
+    const auto flaky = [](const Place& page) {
+      return TheWorld().KindOf(page) == PageKind::kFlaky && TheWorld().Allowed(page, "portolan", kStart);
+    };
+    for (const Place& place : PagesOf(id, flaky)) {
       const TestHit hit = At(0, place);
-      const Answer answer = TheWorld().Respond({.host = hit.host, .path_and_query = hit.path, .unix_ns = kStart});
+      Request request{.host = hit.host, .path_and_query = hit.path, .tls = hit.tls};
+      request.unix_ns = NsOf(0);
+      const Answer answer = TheWorld().Respond(request);
       for (const auto& [name, value] : answer.headers) {
-        if (name == "Retry-After" && answer.status == 503) found = {place, std::stod(value)};
+        if (name != "Retry-After" || value.ends_with("GMT") != as_date) continue;
+        // The start is at a full minute.
+        const double wait_s = as_date ? std::stod(value.substr(23, 2)) : std::stod(value);
+        if (wait_s >= 2) found = {place, answer.status, wait_s};
       }
     }
     return found.has_value();
-  });
-  return found.value_or(std::pair<Place, double>());
+  };
+  FindHost(look);
+  return found.value_or(Flaky());
 }
 
 TEST_F(JudgeTest, RetryAfterNotKept) {
-  const auto [flaky, wait_s] = FindFlaky();
-  ASSERT_GE(wait_s, 1);
-  const Place other = PagesOf(flaky.host, IsGood)[0];
-  std::vector<TestHit> hits = {RobotsAt(0, flaky.host), At(2, flaky, 503), At(2.05 + wait_s + 2, other)};
-  ExpectOnly(JudgeAll(hits), std::nullopt);
-  hits[2].at_s = 2.05 + wait_s - 0.01;
-  if (hits[2].at_s < 3) hits[1].at_s = 1;
-  const Account account = JudgeAll(hits);
-  EXPECT_EQ(account.Of(Violation::kRetryAfter), 1U) << AccountTable(account);
-  // The same page tried again in time is no repetition.
-  hits[2] = At(2.05 + wait_s + 2, flaky, 200);
-  ExpectOnly(JudgeAll(hits), std::nullopt);
-  EXPECT_EQ(JudgeAll(hits).retries, 1U);
+  for (const bool as_date : {false, true}) {
+    const Flaky flaky = FindFlaky(as_date);
+    ASSERT_GE(flaky.wait_s, 2);
+    const Place other = PagesOf(flaky.place.host, IsGood)[0];
+    const double until_s = flaky.wait_s + (as_date ? 2 : 2.05);
+    std::vector<TestHit> hits = {RobotsAt(0, flaky.place.host), At(2, flaky.place, flaky.status),
+                                 At(until_s, other)};
+    ExpectOnly(JudgeAll(hits), std::nullopt);
+    hits[2].at_s = until_s - 0.01;
+    ExpectOnly(JudgeAll(hits), Violation::kRetryAfter);
+    // The same page tried again in time is no repetition.
+    hits[2] = At(until_s, flaky.place, 200);
+    ExpectOnly(JudgeAll(hits), std::nullopt);
+    EXPECT_EQ(JudgeAll(hits).retries, 1U);
+    EXPECT_EQ(JudgeAll(hits).unlike_world, 0U);
+  }
+}
+
+TEST_F(JudgeTest, OtherSchemeIsADetourAndNoFetch) {
+  clean_[3] = clean_[2];
+  clean_[3].at_s = 6;
+  clean_[3].tls = !clean_[3].tls;
+  clean_[3].status = 301;
+  const Account account = JudgeAll(clean_);
+  ExpectOnly(account, std::nullopt);
+  EXPECT_EQ(account.detours, 1U);
 }
 
 TEST_F(JudgeTest, SamePageTwice) {

@@ -126,10 +126,6 @@ Exchange VirtualWeb::Plan(FetchTask&& task) {
     exchange.outcome = FetchOutcome::kConnectRefused;
     return exchange;
   }
-  if (exchange.tls != world_.HostIsTls(*host)) {
-    exchange.outcome = FetchOutcome::kConnectRefused;
-    return exchange;
-  }
   if (exchange.tls && !world_.TlsWorks(*host)) {
     exchange.outcome = FetchOutcome::kTlsCertificate;
     return exchange;
@@ -149,6 +145,7 @@ Exchange VirtualWeb::Plan(FetchTask&& task) {
 }
 
 bool VirtualWeb::NeedsBytes(const Exchange& exchange) const {
+  if (exchange.tls != world_.HostIsTls(exchange.place.host)) return true;  // a redirect to the right scheme
   if (options_.render || exchange.task.kind == UrlKind::kRobots) return true;
   if (!exchange.task.etag.empty() || !exchange.task.last_modified.empty()) return true;
   if (exchange.place.place_class == PlaceClass::kNothing || exchange.place.place_class == PlaceClass::kRobots) {
