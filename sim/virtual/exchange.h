@@ -1,0 +1,47 @@
+// Exchange: a fetch under way in the virtual world: what was asked, and what will come of it, when. Everything is
+// decided when it begins; the answer is made when it ends.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "flow/fetch.h"
+#include "sim/world/world.h"
+
+namespace portolan::sim {
+
+struct FetchLimits {  // of the fetcher that is simulated
+  int64_t first_byte_ns = 20'000'000'000;
+  int64_t total_ns = 60'000'000'000;
+  int64_t dns_ns = 10'000'000'000;
+  uint64_t body_bytes = uint64_t{16} << 20;
+  uint64_t head_bytes = uint64_t{256} << 10;
+};
+
+struct Exchange {
+  FetchTask task;
+  Place place;
+  PageKind page_kind = PageKind::kNormal;
+  bool tls = false;
+  bool requested = false;  // it came to a request: the hit log knows of it
+  FetchOutcome outcome = FetchOutcome::kAnswered;
+  int status = 0;
+  int64_t begin_ns = 0;
+  int64_t begin_unix_ns = 0;
+  int64_t first_byte_ns = 0;  // after begin_ns; 0: there was none
+  int64_t took_ns = 0;
+  uint64_t body_bytes = 0;
+  std::optional<Answer> answer;  // where the bytes were needed
+
+  int64_t end_ns() const { return begin_ns + took_ns; }
+};
+
+// What a fetcher with these limits makes of answer->fault: sets outcome, status, times and body_bytes, and cuts the
+// answer's body where the fetcher would. REQUIRES: answer, and times of a healthy answer.
+void ApplyWireFault(const FetchLimits& limits, Exchange& exchange);
+
+// The answer as the fetcher would hand it on. REQUIRES: answer, or an outcome without one.
+FetchResponse MakeFetchResponse(Exchange&& exchange, std::string_view user_agent);
+
+}  // namespace portolan::sim

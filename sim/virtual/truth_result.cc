@@ -1,0 +1,163 @@
+#include "sim/virtual/truth_result.h"
+
+#include <string_view>
+
+#include "base/hash.h"
+#include "flow/url_record.h"
+#include "http/cache_control.h"
+#include "io/clock.h"
+#include "robots/fetch_policy.h"
+#include "robots/robots_tag.h"
+#include "robots/robots_txt.h"
+
+namespace portolan::sim {
+namespace {
+
+std::string_view FieldOf(const Answer& answer, std::string_view name) {
+  for (const auto& [field, value] : answer.headers) {
+    if (field == name) return value;
+  }
+  return {};
+}
+
+// The world's Location is absolute, or a path.
+std::string AbsoluteOf(std::string_view url, std::string_view location) {
+  if (!location.starts_with('/')) return std::string(location);
+  return std::string(OriginOf(url)) + std::string(location);
+}
+
+}  // namespace
+
+PageResult TruthResult::Make(const Exchange& exchange) {
+  PageResult result;
+  result.id = exchange.task.id;
+  result.kind = exchange.task.kind;
+  result.outcome = exchange.outcome;
+  result.status = exchange.status;
+  result.times = {.begin_ns = exchange.begin_ns,
+                  .connected_ns = exchange.begin_ns,
+                  .first_byte_ns = exchange.first_byte_ns == 0 ? 0 : exchange.begin_ns + exchange.first_byte_ns,
+                  .end_ns = exchange.end_ns(),
+                  .begin_unix_ns = exchange.begin_unix_ns};
+  result.tls = exchange.tls;
+  result.body_bytes = exchange.body_bytes;
+  if (exchange.task.kind == UrlKind::kRobots) AddRobots(exchange, result);
+  if (!HasAnswer(exchange.outcome)) return result;
+
+  result.version = HttpVersion::k11;
+  result.wire_bytes = exchange.body_bytes + 300;  // a head of the usual size
+  result.mime = exchange.task.kind == UrlKind::kPage     ? "text/html"
+                : exchange.task.kind == UrlKind::kRobots ? "text/plain"
+                                                         : "application/xml";
+  if (exchange.answer) {
+    if (const std::string_view value = FieldOf(*exchange.answer, "Retry-After"); !value.empty()) {
+      const int64_t now_s = (exchange.begin_unix_ns + exchange.took_ns) / kSecond;
+      if (const auto seconds = ParseRetryAfter(value, now_s)) {
+        result.retry_after_ns = static_cast<int64_t>(*seconds) * kSecond;
+      }
+    }
+  }
+  if (exchange.task.kind == UrlKind::kRobots) return result;
+  if (exchange.page_kind == PageKind::kNoindex) result.robots_flags |= RobotsTag::kNoIndex;
+  if (exchange.page_kind == PageKind::kPageNofollow) result.robots_flags |= RobotsTag::kNoFollow;
+  if (exchange.status >= 300 && exchange.status < 400) {
+    AddTarget(exchange, result);
+  } else if (exchange.status == 200) {
+    result.fingerprint = FingerprintOf(exchange);
+    AddLinks(exchange, result);
+  }
+  return result;
+}
+
+void TruthResult::AddTarget(const Exchange& exchange, PageResult& result) {
+  if (!exchange.answer) return;
+  const std::string_view location = FieldOf(*exchange.answer, "Location");
+  if (location.empty()) return;
+  const std::string url = AbsoluteOf(exchange.task.url, location);
+  result.links.Add(url, Hash64(url), HostKey(url), kFoundRedirect);
+}
+
+void TruthResult::AddLinks(const Exchange& exchange, PageResult& result) {
+  ++stamp_;
+  shown_count_ = 0;
+  const bool page_nofollow = (result.robots_flags & RobotsTag::kNoFollow) != 0;
+  const uint8_t page_flags = static_cast<uint8_t>((page_nofollow ? kFoundNofollow : 0) |
+                                                  (exchange.task.kind == UrlKind::kSitemap ? kFoundSitemap : 0));
+  result.links.text.reserve(4096);
+  result.links.links.reserve(64);
+  world_.Links(exchange.place, exchange.begin_unix_ns, [&](const OutLink& link) {
+    const uint64_t hash = Hash64(link.url);
+    if (!ShowOnce(hash)) return;
+    const uint8_t flags = static_cast<uint8_t>(page_flags | (link.nofollow ? kFoundNofollow : 0));
+    result.links.Add(link.url, hash, HostKey(link.url), flags);
+  });
+}
+
+bool TruthResult::ShowOnce(uint64_t hash) {
+  if (2 * ++shown_count_ > shown_.size()) {
+    std::vector<std::pair<uint64_t, uint64_t>> old(2 * shown_.size());
+    old.swap(shown_);
+    for (const auto& [kept, stamp] : old) {
+      if (stamp != stamp_) continue;
+      size_t at = kept & (shown_.size() - 1);
+      while (shown_[at].second == stamp_) at = (at + 1) & (shown_.size() - 1);
+      shown_[at] = {kept, stamp_};
+    }
+  }
+  size_t at = hash & (shown_.size() - 1);
+  while (shown_[at].second == stamp_) {
+    if (shown_[at].first == hash) {
+      --shown_count_;
+      return false;
+    }
+    at = (at + 1) & (shown_.size() - 1);
+  }
+  shown_[at] = {hash, stamp_};
+  return true;
+}
+
+void TruthResult::AddRobots(const Exchange& exchange, PageResult& result) {
+  RobotsAnswer robots;
+  // Cut answers count by what of them arrived, as for a fetcher that reads them; without an answer the status is 0.
+  const RobotsVerdict verdict = RobotsForStatus(HasAnswer(exchange.outcome) ? exchange.status : 0, 0);
+  switch (verdict) {
+    case RobotsVerdict::kUseFile: {
+      const RobotsTxt parsed = ParseRobots(exchange.answer->body, {.agent = agent_});
+      robots.kind = RobotsAnswer::Kind::kRules;
+      robots.rules = parsed.rules;
+      robots.crawl_delay_ms = parsed.crawl_delay_ms;
+      for (const std::string& sitemap : parsed.sitemaps) {
+        result.links.Add(sitemap, Hash64(sitemap), HostKey(sitemap), kFoundSitemap);
+      }
+      break;
+    }
+    case RobotsVerdict::kFollow:
+      robots.kind = RobotsAnswer::Kind::kFollow;
+      robots.follow = AbsoluteOf(exchange.task.url, FieldOf(*exchange.answer, "Location"));
+      if (robots.follow.empty()) robots.kind = RobotsAnswer::Kind::kAllowAll;
+      break;
+    case RobotsVerdict::kAllowAll:
+      robots.kind = RobotsAnswer::Kind::kAllowAll;
+      break;
+    case RobotsVerdict::kDisallowAll:
+      robots.kind = RobotsAnswer::Kind::kDisallowAll;
+      break;
+  }
+  result.robots = std::move(robots);
+}
+
+uint64_t TruthResult::FingerprintOf(const Exchange& exchange) const {
+  Place place = exchange.place;
+  if (const auto original = world_.MirrorOf(place.host)) place.host = *original;
+  if (exchange.page_kind == PageKind::kSoft404) {
+    return Mix64(0x404 + (uint64_t{place.host.domain} << 32 | place.host.host));
+  }
+  const uint64_t version = world_.Version(place, exchange.begin_unix_ns);
+  uint64_t hash = Mix64(world_.seed() + static_cast<uint64_t>(place.place_class));
+  for (const uint64_t part : {uint64_t{place.host.domain} << 32 | place.host.host, place.number, version}) {
+    hash = Mix64(hash ^ Mix64(part + 0x9e3779b97f4a7c15));
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+}  // namespace portolan::sim

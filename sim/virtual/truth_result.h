@@ -1,0 +1,41 @@
+// TruthResult: the PageResult of an exchange, straight from the world's truth, as fetch/ and parse/ together would have
+// made it from the bytes. Links in the order of the page, each URL once; no HTML is written and none is read.
+//
+// Thread: one owner (scratch memory: the URLs of the page with the most links).
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flow/page_result.h"
+#include "sim/virtual/exchange.h"
+#include "sim/world/world.h"
+
+namespace portolan::sim {
+
+class TruthResult {
+ public:
+  // `agent`: our product token. `world` outlives this.
+  TruthResult(const World& world, std::string agent) : world_(world), agent_(std::move(agent)), shown_(256) {}
+
+  PageResult Make(const Exchange& exchange);
+
+ private:
+  void AddLinks(const Exchange& exchange, PageResult& result);
+  void AddTarget(const Exchange& exchange, PageResult& result);
+  void AddRobots(const Exchange& exchange, PageResult& result);
+  bool ShowOnce(uint64_t hash);
+  uint64_t FingerprintOf(const Exchange& exchange) const;
+
+  const World& world_;
+  std::string agent_;
+  // URLs that this page has shown: open addressing, the entries of other pages told apart by their stamp.
+  std::vector<std::pair<uint64_t, uint64_t>> shown_;
+  size_t shown_count_ = 0;
+  uint64_t stamp_ = 0;
+};
+
+}  // namespace portolan::sim

@@ -1,0 +1,93 @@
+// VirtualWeb: the simulated web behind the fetch interface, without sockets and without waiting.
+//
+// Fetch and Resolve put an event into VirtualTime; when its moment comes, the handler gets a PageResult or a
+// Resolution, as it would from the event loops of production. Two ways to make an answer, both from the same World:
+//   - from the truth (the default): status, links, flags and fingerprint are taken from the world; no HTML is written
+//     and none is parsed. This is what lets millions of pages go by in a minute.
+//   - rendered: the handler gets the bytes (FetchResponse), for parse/ to read.
+// robots.txt is rendered and parsed in both, since the shard wants compiled rules.
+//
+// Every request is told to a HitSink (the oracle's Judge) at its beginning, with its end, which is known here.
+// Connections are not modelled: no OnOpen, no OnClose.
+//
+// Faults of the wire become outcomes by FetchLimits, as a fetcher with these limits would see them. A task whose
+// address is not one of the host's is refused and counted: production would have met another server there.
+//
+// Thread: one owner. Memory: the tasks in flight, and some 30 bytes for each flaky page that was asked for.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "flow/fetch.h"
+#include "flow/page_result.h"
+#include "sim/virtual/exchange.h"
+#include "sim/virtual/truth_result.h"
+#include "sim/virtual/virtual_time.h"
+#include "sim/world/hit_log.h"
+#include "sim/world/world.h"
+
+namespace portolan::sim {
+
+// Who gets the answers. Called from VirtualTime::Step, never from inside Fetch or Resolve.
+class FetchEvents {
+ public:
+  virtual ~FetchEvents() = default;
+  virtual void OnPage(PageResult&& result) = 0;
+  virtual void OnResolved(Resolution&& resolution) = 0;
+  // Instead of OnPage, with Options::render.
+  virtual void OnResponse(FetchResponse&& /*response*/) {}
+};
+
+class VirtualWeb : public FetchPort {
+ public:
+  struct Options {
+    std::string agent = "portolan";  // product token, for robots.txt and X-Robots-Tag
+    std::string user_agent = "portolan/0 (+https://portolan.test/)";
+    FetchLimits limits;
+    double bytes_per_second = 2e6;  // of one connection
+    bool render = false;
+  };
+  struct Counts {
+    uint64_t fetches = 0;
+    uint64_t resolves = 0;
+    uint64_t wrong_address = 0;  // tasks refused because their address is not the host's
+    uint64_t rendered = 0;       // answers that needed their bytes
+  };
+
+  // All outlive this. `hits` may be null.
+  VirtualWeb(const World& world, VirtualTime& time, FetchEvents& handler, HitSink* hits, Options options);
+
+  void Fetch(FetchTask&& task) override;
+  void Resolve(ResolveTask&& task) override;
+
+  const Counts& counts() const { return counts_; }
+
+ private:
+  uint32_t Keep(Exchange&& exchange);
+  Exchange Plan(FetchTask&& task);
+  // Times and status of a request that is answered from the truth, or from bytes.
+  void PlanAnswer(Exchange& exchange);
+  bool NeedsBytes(const Exchange& exchange) const;
+  uint32_t EarlierOf(const Exchange& exchange);
+  bool IsAddressOf(std::string_view host_name, const Address& address) const;
+  void Tell(const Exchange& exchange);
+  void Deliver(uint32_t slot);
+
+  const World& world_;
+  VirtualTime& time_;
+  FetchEvents& handler_;
+  HitSink* hits_;
+  Options options_;
+  Counts counts_;
+  TruthResult truth_;
+  uint64_t connection_ = 0;
+  std::unordered_map<uint64_t, uint32_t> earlier_;  // of flaky pages, by dense number
+  std::vector<Exchange> under_way_;                 // by slot
+  std::vector<uint32_t> free_;
+};
+
+}  // namespace portolan::sim

@@ -1,0 +1,183 @@
+// portolan sim check: the oracle's account of a crawl, from the hit log of 'portolan sim serve' and the world alone.
+
+#include "cli/sim_check.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/verb_app.h"
+#include "io/env.h"
+#include "sim/hits/hit_log_reader.h"
+#include "sim/oracle/judge.h"
+#include "sim/oracle/time_order.h"
+#include "sim/world/params.h"
+#include "sim/world/world.h"
+
+namespace portolan {
+namespace {
+
+struct CheckFlags {
+  std::string log;
+  std::string profile;
+  uint64_t seed = 0;
+  bool has_seed = false;
+  std::vector<std::string> set;
+  std::string host_gap;
+  std::string ip_gap;
+  std::string slack = "2ms";
+  std::string delay_factor_max = "30s";
+  std::string robots_ttl;
+  std::string window = "10m";
+  std::string freshness_every;
+  std::string missed_path;
+  bool ignore_robots = false;
+  bool follow_nofollow = false;
+  bool json = false;
+  sim::Rules rules;
+};
+
+int64_t ToNs(const std::string& text) {
+  if (text.empty()) return 0;
+  const auto seconds = ParseSeconds(text);  // checked when the flags were read
+  return seconds ? static_cast<int64_t>(*seconds * 1e9) : 0;
+}
+
+// A file that an input needs is bad input, whatever the reason.
+int Unusable(const Error& error) {
+  PrintError(error.message());
+  return kExitBadInput;
+}
+
+Result<std::unique_ptr<sim::World>> MakeWorld(const CheckFlags& flags, const sim::HitLogHeader& header) {
+  sim::WorldParams params;
+  if (!flags.profile.empty()) {
+    ASSIGN_OR_RETURN(params, sim::LoadProfile(flags.profile));
+  } else {
+    // All that differs from the defaults stands in the log.
+    params.profile = header.profile;
+    std::string_view rest = header.parameters;
+    while (!rest.empty()) {
+      const std::string_view word = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+      const size_t equals = word.find('=');
+      if (equals == std::string_view::npos) continue;
+      RETURN_IF_ERROR(sim::SetParam(params, word.substr(0, equals), word.substr(equals + 1)));
+    }
+  }
+  for (const std::string& setting : flags.set) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      return Fail(ErrorCode::kInvalidArgument, fmt::format("--set wants KEY=VALUE, not '{}'", setting));
+    }
+    RETURN_IF_ERROR(sim::SetParam(params, setting.substr(0, equals), setting.substr(equals + 1)));
+  }
+  return sim::World::Create(params, flags.has_seed ? flags.seed : header.seed);
+}
+
+Status ReadEvents(sim::HitLogReader& reader, sim::HitSink& sink) {
+  for (;;) {
+    ASSIGN_OR_RETURN(const sim::HitEvent* event, reader.Next());
+    if (event == nullptr) return {};
+    switch (event->kind) {
+      case sim::HitEventKind::kHit:
+        sink.OnHit(event->hit);
+        break;
+      case sim::HitEventKind::kOpen:
+        sink.OnOpen(event->unix_ns, event->connection, event->address, event->port);
+        break;
+      case sim::HitEventKind::kClose:
+        sink.OnClose(event->unix_ns, event->connection);
+        break;
+      case sim::HitEventKind::kDns:
+        sink.OnDns(event->unix_ns, event->name, event->type, event->rcode);
+        break;
+    }
+  }
+}
+
+int Check(CheckFlags& flags) {
+  sim::Rules& rules = flags.rules;
+  rules.host_gap_ns = ToNs(flags.host_gap);
+  rules.ip_gap_ns = ToNs(flags.ip_gap);
+  rules.slack_ns = ToNs(flags.slack);
+  rules.delay_factor_max_ns = ToNs(flags.delay_factor_max);
+  rules.robots_ttl_ns = ToNs(flags.robots_ttl);
+  rules.robots = !flags.ignore_robots;
+
+  const auto reader = sim::HitLogReader::Open(Env::Posix(), flags.log);
+  if (!reader) return Unusable(reader.error());
+  const auto world = MakeWorld(flags, (*reader)->header());
+  if (!world) return Complain(world.error());
+
+  sim::Judge::Options options;
+  options.rules = rules;
+  options.freshness_every_ns = ToNs(flags.freshness_every);
+  sim::Judge judge(**world, options);
+  sim::TimeOrder order(judge, ToNs(flags.window));
+  if (const Status status = ReadEvents(**reader, order); !status) return Unusable(status.error());
+  order.Flush();
+  if (order.late() > 0) {
+    PrintError(fmt::format("{}: {} events stand more than {} behind their time: ask for a longer --window", flags.log,
+                           order.late(), flags.window));
+    return kExitBadInput;
+  }
+
+  const sim::Account account = judge.Finish(order.last_ns());
+  if (flags.json) {
+    fmt::print("{}\n", sim::AccountJson(account));
+  } else {
+    fmt::print("{}", sim::AccountTable(account));
+  }
+  return account.TotalViolations() == 0 ? kExitOk : kExitVerdict;
+}
+
+}  // namespace
+
+int RunSimCheck(int argc, char** argv) {
+  VerbApp app("sim check", "Says from a hit log what a crawler did to the simulated web, and what it broke.");
+  CheckFlags flags;
+  const auto seconds = Checked(ParseSeconds, "TIME");
+  app->add_option("--log", flags.log, "the hit log that 'sim serve --log' wrote")->required();
+  app->add_option("--profile", flags.profile, "the world's profile, where it is not the log's");
+  CLI::Option* seed = app->add_option("--seed", flags.seed, "and its seed");
+  app->add_option("--set", flags.set, "and its parameters, KEY=VALUE")->take_all();
+  app->add_option("--agent", flags.rules.agent, "whose rules in robots.txt count")->capture_default_str();
+  app->add_option("--host-gap", flags.host_gap, "wanted between two requests to a host")->check(seconds);
+  app->add_option("--ip-gap", flags.ip_gap, "wanted between two requests to an address")->check(seconds);
+  app->add_flag("--gap-from-end", flags.rules.gap_from_end, "gaps count from the end of the last request");
+  app->add_option("--gap-slack", flags.slack, "what the clocks may differ by")->check(seconds)->capture_default_str();
+  app->add_option("--delay-factor", flags.rules.delay_factor, "wanted after a request: so many times what it took");
+  app->add_option("--delay-factor-max", flags.delay_factor_max, "but no more than this")
+      ->check(seconds)
+      ->capture_default_str();
+  app->add_flag("--crawl-delay", flags.rules.crawl_delay, "Crawl-delay is to be kept");
+  app->add_option("--connections", flags.rules.connections, "requests in progress at a host at once; 0: any");
+  app->add_option("--ip-sockets", flags.rules.ip_sockets, "connections open to an address at once; 0: any");
+  app->add_option("--max-fetches-per-url", flags.rules.fetches_per_url, "tries after failures not counted; 0: any");
+  app->add_option("--robots-ttl", flags.robots_ttl, "how long a robots.txt may be used")->check(seconds);
+  app->add_flag("--ignore-robots", flags.ignore_robots, "the crawl was not to obey robots.txt");
+  app->add_flag("--follow-nofollow", flags.follow_nofollow, "reachable by links marked nofollow too");
+  app->add_flag("--complete", flags.rules.complete, "the crawl claims to have fetched all that is reachable");
+  app->add_option("--missed", flags.missed_path, "write every reachable URL that was never asked for to this file");
+  app->add_option("--freshness-every", flags.freshness_every, "measure freshness so often, not only at the end")
+      ->check(seconds);
+  app->add_option("--window", flags.window, "the longest request of the log")->check(seconds)->capture_default_str();
+  app->add_flag("--json", flags.json, "the account as one JSON object");
+  app.Footer(
+      "A rule that is not given is not judged; robots.txt, Retry-After and URLs that do not exist always are.\n"
+      "Exit code 1 when a rule was broken, 3 when the log cannot be used.\n\n"
+      "Examples:\n"
+      "  portolan sim check --log hits.log\n"
+      "  portolan sim check --log hits.log --host-gap 1s --connections 1 --max-fetches-per-url 1 --complete --json");
+  if (const auto code = app.Parse(argc, argv)) return *code;
+  flags.has_seed = seed->count() > 0;
+  return Check(flags);
+}
+
+}  // namespace portolan
