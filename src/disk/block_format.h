@@ -37,19 +37,20 @@ enum class FileKind : uint8_t {
   kRun,      // rows of a DRUM batch, bucket by bucket
   kZ,        // DRUM's repository: keys sorted and gap-coded, with values
   kAnswers,  // answers of a DRUM round, bucket by bucket
+  kRules,    // compiled robots rules, one file of an origin a block
 };
-inline constexpr int kFileKinds = 6;
+inline constexpr int kFileKinds = 7;
 
 // Eight bytes; the first of a file.
 constexpr std::string_view FileMagic(FileKind kind) {
   constexpr std::string_view kMagics[kFileKinds] = {"PTLQUEUE", "PTLTUPLE", "PTLROWS_",
-                                                    "PTLRUN__", "PTLZKEYS", "PTLANSWR"};
+                                                    "PTLRUN__", "PTLZKEYS", "PTLANSWR", "PTLRULES"};
   return kMagics[static_cast<size_t>(kind)];
 }
 
 constexpr std::string_view FileKindName(FileKind kind) {
   constexpr std::string_view kNames[kFileKinds] = {"queue segment", "DRUM tuple log",    "DRUM row log",
-                                                   "DRUM run",      "DRUM repository Z", "DRUM answers"};
+                                                   "DRUM run",      "DRUM repository Z", "DRUM answers", "robots rules"};
   return kNames[static_cast<size_t>(kind)];
 }
 

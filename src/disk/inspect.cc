@@ -120,6 +120,10 @@ Status VisitBlocks(Env& env, const std::string& path, FileKind kind, const Visit
       case FileKind::kZ:
         RETURN_IF_ERROR(z.Visit(path, *block, visitor));
         break;
+      case FileKind::kRules:
+        // What the rules say is known above this layer; here they are bytes.
+        if (visitor.record) visitor.record(JsonQuote(block->payload));
+        break;
     }
   }
   if (kind == FileKind::kZ && !z.ended()) {

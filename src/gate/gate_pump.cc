@@ -1,0 +1,297 @@
+// What moves the gate: answers of its DRUMs, passes through its queues, and when.
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "gate/gate.h"
+#include "gate/robots_request.h"
+#include "gate/robots_value.h"
+
+namespace portolan {
+namespace {
+
+// What a record costs in a pass, at least: it is read, looked up, and perhaps written twice. Keeps the pace where the
+// clock stands still during a pass.
+constexpr int64_t kRecordNs = 500;
+constexpr uint32_t kCleanEveryS = 60;
+
+int64_t SteadyTimeOf(uint32_t unix_s, GateNow now) {
+  if (unix_s <= now.unix_s) return now.ns;
+  return now.ns + int64_t{unix_s - now.unix_s} * 1'000'000'000;
+}
+
+}  // namespace
+
+// Both sinks remember the first error and go on: an answer that was handed out does not come again.
+class Gate::CacheSink : public DrumSink {
+ public:
+  CacheSink(Gate& gate, GateSink& sink, GateNow now) : gate_(gate), sink_(sink), now_(now) {}
+  void OnAnswer(const DrumAnswer& answer) override {
+    Status status = gate_.OnCached(answer, sink_, now_);
+    if (!status && status_) status_ = std::move(status);
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  Gate& gate_;
+  GateSink& sink_;
+  const GateNow now_;
+  Status status_;
+};
+
+class Gate::RequestSink : public DrumSink {
+ public:
+  RequestSink(Gate& gate, GateSink& sink) : gate_(gate), sink_(sink) {}
+  void OnAnswer(const DrumAnswer& answer) override {
+    if (answer.aux.size() < 4) return;  // checksums say that this cannot be
+    const auto asked = LoadLe<uint32_t>(answer.aux.data());
+    if (!answer.unique && !AskAgain(LoadLe<uint32_t>(answer.value.data()), asked, gate_.options_.request_timeout_s)) {
+      return;
+    }
+    ++gate_.counts_.wanted;
+    const std::string url = RobotsUrl(answer.aux.substr(4));
+    UrlRecord request;
+    request.kind = UrlKind::kRobots;
+    request.url = url;
+    sink_.OnRobotsWanted(request);
+  }
+
+ private:
+  Gate& gate_;
+  GateSink& sink_;
+};
+
+void Gate::Ask(uint64_t key, std::string_view origin, GateNow now) {
+  std::string aux;
+  AppendLe<uint32_t>(aux, now.unix_s);
+  aux += origin;
+  to_ask_.push_back(std::move(aux));
+  const uint64_t until = uint64_t{now.unix_s} + options_.request_timeout_s;
+  known_.Put(key, {.position = kRobotsAsked, .expires = static_cast<uint32_t>(std::min<uint64_t>(until, ~uint32_t{0}))});
+}
+
+Status Gate::OnCached(const DrumAnswer& answer, GateSink& sink, GateNow now) {
+  CHECK(in_cache_ > 0);
+  --in_cache_;
+  const bool straggler = stragglers_ > 0;
+  if (straggler) --stragglers_;
+  const auto record = DecodeUrlRecord(answer.aux);
+  if (!record) {
+    to_wait_.emplace_back(answer.aux);
+    return Fail(ErrorCode::kCorrupt, options_.name + ": RobotsCache gave back bytes that are no record");
+  }
+  const uint64_t key = OriginKey(record->url);
+  RobotsRef ref;
+  if (!answer.unique) ref = DecodeRobotsRef(answer.value.data());
+  // An answer that came after this check was made may be in RAM.
+  const RobotsRef* known = known_.Find(key, now.unix_s);
+  const bool asked = known != nullptr && known->position == kRobotsAsked;
+  const bool unreachable = known != nullptr && IsUnreachable(known->position);
+  if (known != nullptr && !asked && !unreachable) ref = *known;
+  auto ruling = Rule(*record, ref, now.unix_s);
+  if (!ruling) {
+    to_wait_.emplace_back(answer.aux);  // the disk's fault; it is decided another time
+    ++answers_since_pass_;
+    return std::unexpected(std::move(ruling).error());
+  }
+  switch (*ruling) {
+    case Ruling::kAllowed:
+    case Ruling::kDenied:
+    case Ruling::kGivenUp:
+      // An unreachable verdict that RAM knows is newer than this.
+      if (known == nullptr || asked) known_.Put(key, ref);
+      Emit(*record, *ruling, ref, sink);
+      break;
+    case Ruling::kUnreachable:
+      if (known == nullptr || asked) known_.Put(key, ref);
+      to_later_.emplace_back(answer.aux);
+      host_due_ = std::min(host_due_, ref.expires);
+      break;
+    case Ruling::kUnknown:
+      to_wait_.emplace_back(answer.aux);
+      if (!asked && !unreachable) Ask(key, OriginOf(record->url), now);
+      if (unreachable || (straggler && known == nullptr)) ++answers_since_pass_;
+      break;
+  }
+  return {};
+}
+
+Status Gate::PlaceLeftovers(GateNow now) {
+  const auto put = [](DiskQueue& queue, std::vector<std::string>& records) -> Status {
+    if (records.empty()) return {};
+    const std::vector<std::string_view> views(records.begin(), records.end());
+    RETURN_IF_ERROR(queue.Append(views));
+    records.clear();
+    return {};
+  };
+  if (!to_wait_.empty() && answer_queue_->size() == 0) {
+    const uint64_t until = uint64_t{now.unix_s} + options_.request_timeout_s;
+    retry_unix_ = static_cast<uint32_t>(std::min<uint64_t>(until, ~uint32_t{0}));
+  }
+  RETURN_IF_ERROR(put(*answer_queue_, to_wait_));
+  RETURN_IF_ERROR(put(*host_queue_, to_later_));
+  // kBusy is no error here: those that do not fit stay, and nothing more of their kind is taken until they do.
+  const auto drain = [](std::vector<std::string>& items, auto&& add) -> Status {
+    size_t placed = 0;
+    Status status;
+    for (; placed < items.size() && (status = add(items[placed])); ++placed) {
+    }
+    items.erase(items.begin(), items.begin() + static_cast<ptrdiff_t>(placed));
+    if (!status && status.error().code() == ErrorCode::kBusy) return {};
+    return status;
+  };
+  RETURN_IF_ERROR(drain(to_ask_, [&](const std::string& aux) {
+    return requests_->Add({.op = DrumOp::kCheckUpdate,
+                           .key = OriginKey(std::string_view(aux).substr(4)),
+                           .value = std::string_view(aux).substr(0, 4),
+                           .aux = aux});
+  }));
+  return drain(to_check_, [&](const std::string& bytes) -> Status {
+    const auto record = DecodeUrlRecord(bytes);
+    if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": bytes in Q_R that are no record");
+    return Check(OriginKey(record->url), bytes);
+  });
+}
+
+Result<uint64_t> Gate::Pump(GateSink& sink, uint64_t max, GateNow now) {
+  Observe(now);
+  uint64_t done = 0;
+  RETURN_IF_ERROR(PlaceLeftovers(now));
+  RequestSink requests(*this, sink);
+  while (done < max && requests_->ResultsReady()) {
+    ASSIGN_OR_RETURN(const uint64_t taken, requests_->TakeResults(requests, max - done));
+    done += taken;
+    Observe(now);
+  }
+  RETURN_IF_ERROR(PlaceLeftovers(now));
+  CacheSink cached(*this, sink, now);
+  while (done < max && to_ask_.empty() && cache_->ResultsReady()) {
+    ASSIGN_OR_RETURN(const uint64_t taken, cache_->TakeResults(cached, std::min<uint64_t>(max - done, kBatch)));
+    done += taken;
+    Observe(now);
+    RETURN_IF_ERROR(PlaceLeftovers(now));
+    RETURN_IF_ERROR(cached.status());
+  }
+  RETURN_IF_ERROR(WalkQueue(*answer_queue_, answer_pass_, sink, max, now, done));
+  RETURN_IF_ERROR(WalkQueue(*host_queue_, host_pass_, sink, max, now, done));
+  if (now.unix_s >= clean_unix_) {
+    rules_->RemoveExpired(now.unix_s);
+    clean_unix_ = now.unix_s + kCleanEveryS;
+  }
+  return done;
+}
+
+Status Gate::WalkQueue(DiskQueue& queue, Pass& pass, GateSink& sink, uint64_t max, GateNow now, uint64_t& done) {
+  while (pass.left > 0 && done < max && to_check_.empty()) {
+    const size_t wanted = std::min<uint64_t>({pass.left, max - done, kBatch});
+    ASSIGN_OR_RETURN(std::vector<std::string> popped, queue.Pop(wanted));
+    pass.left = popped.size() < wanted ? 0 : pass.left - popped.size();
+    done += popped.size();
+    Status status;
+    for (std::string& bytes : popped) {
+      const auto record = DecodeUrlRecord(bytes);
+      if (!record) {
+        if (status) status = Fail(ErrorCode::kCorrupt, options_.name + ": a queue gave bytes that are no record");
+        to_wait_.push_back(std::move(bytes));
+        continue;
+      }
+      RobotsRef ref;
+      const uint64_t key = OriginKey(record->url);
+      auto known = FromKnown(*record, key, now.unix_s, ref);
+      if (!known) {
+        if (status) status = std::unexpected(std::move(known).error());
+        to_wait_.push_back(std::move(bytes));
+      } else if (!*known) {
+        to_check_.push_back(std::move(bytes));
+      } else if (**known == Ruling::kUnknown) {
+        to_wait_.push_back(std::move(bytes));
+      } else {
+        ++counts_.known;
+        Emit(*record, **known, ref, sink);
+      }
+    }
+    RETURN_IF_ERROR(PlaceLeftovers(now));
+    RETURN_IF_ERROR(status);
+  }
+  if (pass.left == 0 && pass.records > 0) {
+    const int64_t cost = std::max(now.ns - pass.begin_ns, static_cast<int64_t>(pass.records) * kRecordNs);
+    pass.rested_ns = now.ns + options_.pace.ratio * cost;
+    pass.records = 0;
+  }
+  return {};
+}
+
+bool Gate::Ready() const {
+  return requests_->ResultsReady() || cache_->ResultsReady() || answer_pass_.left > 0 || host_pass_.left > 0;
+}
+
+// ---- when
+
+void Gate::Observe(GateNow now) {
+  cache_pace_.Observe(*cache_, now.ns);
+  requests_pace_.Observe(*requests_, now.ns);
+}
+
+int64_t Gate::NextCacheRound(bool hungry) const {
+  // Answers alone are in no hurry: a check that comes after them finds them.
+  return in_cache_ == 0 ? kNever : cache_pace_.NextStart(*cache_, hungry);
+}
+
+int64_t Gate::NextAnswerPass(GateNow now, bool hungry) const {
+  if (answer_pass_.left > 0 || answer_queue_->size() == 0) return kNever;
+  const int64_t retry = SteadyTimeOf(retry_unix_, now);
+  if (answers_since_pass_ == 0 || (!hungry && answers_since_pass_ < options_.pass_answers)) return retry;
+  return std::min(retry, answer_pass_.rested_ns);
+}
+
+int64_t Gate::NextHostPass(GateNow now) const {
+  if (host_pass_.left > 0 || host_queue_->size() == 0) return kNever;
+  return std::max(SteadyTimeOf(std::max(host_due_, host_rest_unix_), now), host_pass_.rested_ns);
+}
+
+int64_t Gate::NextRoundTime(GateNow now, bool hungry) {
+  Observe(now);
+  return std::min({NextCacheRound(hungry), requests_pace_.NextStart(*requests_, hungry),
+                   NextAnswerPass(now, hungry), NextHostPass(now)});
+}
+
+void Gate::BeginPass(Pass& pass, const DiskQueue& queue, GateNow now) {
+  pass.left = queue.size();
+  pass.records = pass.left;
+  pass.begin_ns = now.ns;
+  ++counts_.passes;
+}
+
+Result<bool> Gate::StartRounds(GateNow now, bool hungry) {
+  Observe(now);
+  bool any = false;
+  if (NextAnswerPass(now, hungry) <= now.ns) {
+    BeginPass(answer_pass_, *answer_queue_, now);
+    answers_since_pass_ = 0;
+    stragglers_ = in_cache_;
+    retry_unix_ = static_cast<uint32_t>(
+        std::min<uint64_t>(uint64_t{now.unix_s} + options_.request_timeout_s, ~uint32_t{0}));
+    any = true;
+  }
+  if (NextHostPass(now) <= now.ns) {
+    BeginPass(host_pass_, *host_queue_, now);
+    host_due_ = ~uint32_t{0};
+    host_rest_unix_ = now.unix_s + options_.unreachable_ttl_s / 4;
+    any = true;
+  }
+  if (NextCacheRound(hungry) <= now.ns) {
+    cache_horizon_->store(now.unix_s);
+    ASSIGN_OR_RETURN(const bool started, cache_->StartRound());
+    any = any || started;
+  }
+  if (requests_pace_.NextStart(*requests_, hungry) <= now.ns) {
+    requests_horizon_->store(now.unix_s);
+    ASSIGN_OR_RETURN(const bool started, requests_->StartRound());
+    any = any || started;
+  }
+  Observe(now);
+  return any;
+}
+
+}  // namespace portolan
