@@ -60,8 +60,8 @@ bool IsPlainName(std::string_view name) {
 
 TlsIdentity::~TlsIdentity() = default;
 
-Result<std::unique_ptr<TlsIdentity>> TlsIdentity::Create(const Site& site, bool http2) {
-  auto identity = std::unique_ptr<TlsIdentity>(new TlsIdentity(site, http2));
+Result<std::unique_ptr<TlsIdentity>> TlsIdentity::Create(const Site& site, bool http2, size_t most_certificates) {
+  auto identity = std::unique_ptr<TlsIdentity>(new TlsIdentity(site, http2, most_certificates));
   RETURN_IF_ERROR(identity->Init());
   return identity;
 }
@@ -141,7 +141,7 @@ bool TlsIdentity::Show(std::string_view name, SSL* ssl) {
     X509Ptr certificate = Make(name, site_.CertificateOf(name));
     if (!certificate) return false;
     ++certificates_made_;
-    if (made_.size() >= kMostCertificates) {
+    if (made_.size() >= most_certificates_) {
       by_name_.erase(made_.back().name);
       made_.pop_back();
     }

@@ -6,7 +6,7 @@
 //
 // TLS 1.2 and 1.3, ALPN "h2" (if wanted) and "http/1.1", session tickets for resumption.
 //
-// Thread: any. Memory bound: kMostCertificates certificates of about 1 KiB; the one not asked for longest is thrown
+// Thread: any. Memory bound: `most_certificates` certificates of about 1 KiB; the one not asked for longest is thrown
 // away and made again when needed.
 
 #pragma once
@@ -30,7 +30,8 @@ class TlsIdentity {
   static constexpr size_t kMostCertificates = 4096;
 
   // REQUIRES: `site` outlives it.
-  static Result<std::unique_ptr<TlsIdentity>> Create(const Site& site, bool http2);
+  static Result<std::unique_ptr<TlsIdentity>> Create(const Site& site, bool http2,
+                                                     size_t most_certificates = kMostCertificates);
   ~TlsIdentity();
 
   // The CA's certificate as PEM: what a client has to trust.
@@ -57,7 +58,8 @@ class TlsIdentity {
     X509Ptr certificate;
   };
 
-  TlsIdentity(const Site& site, bool http2) : site_(site), http2_(http2) {}
+  TlsIdentity(const Site& site, bool http2, size_t most_certificates)
+      : site_(site), http2_(http2), most_certificates_(most_certificates) {}
   Status Init();
   X509Ptr Make(std::string_view name, Certificate kind) const;
   // Puts the certificate of the name into the connection.
@@ -68,6 +70,7 @@ class TlsIdentity {
 
   const Site& site_;
   const bool http2_;
+  const size_t most_certificates_;
   Key ca_key_;
   Key host_key_;
   X509Ptr ca_;
