@@ -5,8 +5,9 @@
 // numbers, so a URL leads back to its place without any table.
 //
 // Page 0 is the home page. In a host without evils every page is reachable from page 0 within the host; every host of a
-// domain is linked from its host 0; every domain is linked from a more popular one; so all that is not forbidden is
-// reachable from the seed, the home page of domain 0 (Seeds()).
+// domain is reachable from its host 0 over home pages; every domain is linked from a more popular one; evils befall
+// only pages and hosts that no others depend on; so all that is not forbidden is reachable from the seed, the home page
+// of domain 0 (Seeds()).
 //
 // Traps (calendars, session ids, loops, growing queries) and spam farms are endless: a Place of them has a class and a
 // state of 64 bits, and no number.
@@ -59,7 +60,7 @@ struct Place {
 struct OutLink {
   Place target;
   std::string_view url;   // absolute and in canonical form; dies when the callback returns
-  bool nofollow = false;  // rel=nofollow on the link
+  bool nofollow = false;  // rel=nofollow on the link, or the page is kPageNofollow
 };
 
 // What a numbered page is like. Evils are drawn per page from the rates of the parameters.
@@ -75,10 +76,14 @@ enum class PageKind : uint8_t {
   kSoft404,        // 200, "not found" in words, same text for all
   kDuplicate,      // the same body as another page of the host
   kNearDuplicate,  // nearly
-  kFault,          // normal, but for FaultOf() on the wire
+  kFault,          // normal, but for FaultOf() on the wire; or a decompression bomb (IsBomb())
   kNoindex,        // meta robots or X-Robots-Tag: noindex
   kPageNofollow,   // meta robots nofollow: its links are not to be followed
 };
+inline constexpr size_t kPageKinds = 14;
+std::string_view PageKindName(PageKind kind);
+
+struct Web;
 
 class World {
  public:
@@ -113,6 +118,7 @@ class World {
   // Truth.
   PageKind KindOf(const Place& place) const;
   WireFault FaultOf(const Place& place) const;
+  bool IsBomb(const Place& place) const;           // a kFault whose FaultOf() is kNone
   Place RedirectTarget(const Place& place) const;  // REQUIRES: kRedirect or kRedirectLoop
   // What a well-behaved crawler finds on this page, in document order, repetitions included. Nothing for places that
   // show no links (errors, redirects, faults that spoil the body). Faster than rendering: no HTML is made.
@@ -133,6 +139,8 @@ class World {
   Answer Respond(const Request& request) const;
   DnsAnswer Resolve(std::string_view host_name) const;  // all addresses are in 127.0.0.0/8 or ::1, or are a lie
   Certificate CertificateOf(std::string_view host_name) const;
+
+  const Web& web() const;  // the parts, for the rest of sim/world
 
  private:
   struct Impl;

@@ -1,0 +1,63 @@
+// Fate: what a numbered page is like (its kind and fault), where redirects lead, and when a page changes.
+//
+// All are asked of the content host (HostFacts::content), so that mirrors share them. Only pages without children in
+// the tree of their host are drawn for evil kinds.
+//
+// Changes are a Poisson process: time is cut into windows of the page's mean interval, each window draws how many
+// changes it has (Poisson of mean 1) and when. The version is the window and the index of the last change.
+
+#pragma once
+
+#include <cstdint>
+
+#include "sim/world/atlas.h"
+#include "sim/world/draw.h"
+#include "sim/world/paths.h"
+
+namespace portolan::sim {
+
+struct LastChangeOf {
+  uint64_t version = 0;  // 0: as it was made
+  int64_t unix_ns = 0;
+};
+
+class Fate {
+ public:
+  Fate(const WorldParams& params, uint64_t seed, const Atlas& atlas);
+
+  PageKind Kind(uint32_t content, uint64_t page) const;
+  // kNone for all but kFault; and for a decompression bomb, which is a kFault of the body only.
+  WireFault Fault(uint32_t content, uint64_t page) const;
+  bool IsBomb(uint32_t content, uint64_t page) const {
+    return Kind(content, page) == PageKind::kFault && Fault(content, page) == WireFault::kNone;
+  }
+  // Does a client that reads the answer to its end get the whole page?
+  bool ShowsBody(uint32_t content, uint64_t page) const;
+
+  struct Target {
+    bool same_host = true;
+    uint32_t hid = 0;  // where it is not the same host
+    uint64_t page = 0;
+  };
+  Target Redirect(uint32_t content, uint64_t page) const;
+  // The page whose body a duplicate or near duplicate shows.
+  uint64_t Source(uint32_t content, uint64_t page) const;
+  // Are all links of this page spelt so that they mean the same on another page?
+  bool IsPortable(uint32_t content, uint64_t page) const;
+
+  LastChangeOf Change(uint32_t content, uint64_t page, int64_t unix_ns) const;
+
+ private:
+  static constexpr size_t kKinds = 14;
+  static constexpr size_t kFaults = 14;  // the last: a bomb
+
+  uint64_t seed_;
+  const Atlas& atlas_;
+  double kind_sums_[kKinds] = {};  // running sums of the rates, in the order of PageKind
+  double fault_sums_[kFaults] = {};
+  double loop_;
+  double change_ns_;
+  int64_t epoch_ns_;
+};
+
+}  // namespace portolan::sim
