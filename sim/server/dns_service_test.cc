@@ -105,8 +105,7 @@ TEST_F(DnsServiceTest, LargeAnswersGoOverTcp) {
 }
 
 TEST_F(DnsServiceTest, TcpTakesSeveralQuestionsInAnyPieces) {
-  const std::string all =
-      Framed(Question("one.test")) + Framed(Question("slow.test")) + Framed(Question("fail.test"));
+  const std::string all = Framed(Question("one.test")) + Framed(Question("slow.test")) + Framed(Question("fail.test"));
   RawClient client("127.0.0.1", server_->ports().dns);
   for (const char c : all) ASSERT_TRUE(client.Send(std::string_view(&c, 1)));
   for (const int rcode : {0, 0, 2}) {

@@ -83,7 +83,10 @@ TEST(LoopbackSocketTest, OutsideAddressesOfThisMachineGetNoAnswer) {
       EXPECT_NE(client.ending(), Ending::kOpen);
     }
     RawClient dns(address, ports.dns, SOCK_DGRAM);
-    static_cast<void>(dns.Send(std::string("\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x01" "a\0\0\x01\0\x01", 19)));
+    static_cast<void>(
+        dns.Send(std::string("\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x01"
+                             "a\0\0\x01\0\x01",
+                             19)));
     EXPECT_EQ(dns.Read(1, 100), "");
   }
   (*server)->Stop();

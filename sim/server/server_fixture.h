@@ -96,10 +96,10 @@ class ListSink : public HitSink {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<Kept> hits_;         // mutex_
+  std::vector<Kept> hits_;          // mutex_
   std::vector<std::string> opens_;  // mutex_
-  size_t closes_ = 0;              // mutex_
-  std::vector<std::string> dns_;   // mutex_
+  size_t closes_ = 0;               // mutex_
+  std::vector<std::string> dns_;    // mutex_
 };
 
 // What a client saw of a connection's end.
