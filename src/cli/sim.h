@@ -1,0 +1,9 @@
+// The parts of the verb `sim`, one function each; the table is in sim.cc.
+
+#pragma once
+
+namespace portolan {
+
+int RunSimServe(int argc, char** argv);
+
+}  // namespace portolan
