@@ -51,10 +51,14 @@ void AppendFetchLine(const PageResult& result, const FetchLine& about, std::stri
   time.fraction_digits = 3;
   auto to = std::back_inserter(out);
   fmt::format_to(to, R"({{"time":"{}","url":{},"kind":"{}","outcome":"{}")", FormatWarcDate(time), JsonQuote(about.url),
-                 KindName(result.kind), FetchOutcomeName(result.outcome));
-  if (HasAnswer(result.outcome)) fmt::format_to(to, R"(,"status":{})", result.status);
-  fmt::format_to(to, R"(,"bytes":{},"decoded":{},"ms":{},"depth":{})", result.wire_bytes, result.body_bytes,
-                 std::max<int64_t>(0, result.times.end_ns - result.times.begin_ns) / 1'000'000, about.depth);
+                 KindName(result.kind), about.denied.empty() ? FetchOutcomeName(result.outcome) : about.denied);
+  if (about.attempt > 0 && HasAnswer(result.outcome)) fmt::format_to(to, R"(,"status":{})", result.status);
+  if (about.attempt > 0) {
+    fmt::format_to(to, R"(,"bytes":{},"decoded":{},"ms":{})", result.wire_bytes, result.body_bytes,
+                   std::max<int64_t>(0, result.times.end_ns - result.times.begin_ns) / 1'000'000);
+  }
+  fmt::format_to(to, R"(,"depth":{})", about.depth);
+  if (about.again) out += R"(,"again":true)";
   if (about.attempt > 1) fmt::format_to(to, R"(,"attempt":{})", about.attempt);
   if (!result.mime.empty()) fmt::format_to(to, R"(,"mime":{})", JsonQuote(result.mime));
   if (!about.address.empty()) fmt::format_to(to, R"(,"ip":"{}")", about.address.ToString());

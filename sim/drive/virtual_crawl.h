@@ -1,0 +1,87 @@
+// VirtualCrawl: the real shard, crawling the simulated web in virtual time, in one thread, judged as it goes.
+//
+// Nothing but the shard's own code decides what is fetched and when; the web, its DNS and the clock are simulated, merges
+// run at once or whenever the driver's own random numbers say, and files are whatever Env is given. The same options
+// give the same crawl, event by event: OrderHash() is a hash over every request in its order.
+//
+// Thread: one. Memory: the shard's, and the judge's (six bytes a page of the world).
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "crawl/shard.h"
+#include "disk/manifest.h"
+#include "io/env.h"
+#include "io/executor.h"
+#include "sim/oracle/judge.h"
+#include "sim/virtual/virtual_time.h"
+#include "sim/virtual/virtual_web.h"
+#include "sim/world/world.h"
+
+namespace portolan::sim {
+
+class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
+ public:
+  struct Options {
+    std::string state_dir = "state";
+    ShardOptions shard;
+    VirtualWeb::Options web;
+    Judge::Options judge;
+    int64_t begin_unix_ns = 1'780'000'000'000'000'000;  // 2026-05-28
+    // A checkpoint each time so much virtual time has passed; 0: none.
+    int64_t checkpoint_ns = 0;
+    // Called after each event, with the number of events so far. An error ends the crawl.
+    std::function<Status(uint64_t events)> after_event;
+  };
+
+  // Goes on where the manifest in state_dir stands. `time` and `judge` outlive this, so that a crawl that is cut and
+  // resumed is judged as one.
+  static Result<std::unique_ptr<VirtualCrawl>> Open(Env& env, const World& world, VirtualTime& time, Judge& judge,
+                                                    const Options& options);
+  ~VirtualCrawl() override;
+
+  // The world's seeds, when the crawl is new.
+  Status Seed();
+  // Until the crawl is done or stopped, or `max_events` have passed.
+  Status Run(uint64_t max_events = ~uint64_t{0});
+  Status Checkpoint();
+
+  Shard& shard() { return *shard_; }
+  uint64_t OrderHash() const { return order_hash_; }
+  uint64_t events() const { return events_; }
+
+ private:
+  VirtualCrawl(const World& world, VirtualTime& time, Judge& judge, const Options& options);
+
+  void OnPage(PageResult&& result) override;
+  void OnResolved(Resolution&& resolution) override;
+  void Keep(PageResult& /*result*/, const FetchLine& /*about*/) override {}
+  void OnHit(const Hit& hit) override;
+  void OnOpen(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t port) override;
+  void OnClose(int64_t unix_ns, uint64_t connection) override;
+  void OnDns(int64_t unix_ns, std::string_view name, std::string_view type, int rcode) override;
+  Moment Now() const { return {time_.NowNs(), time_.UnixNs()}; }
+  void SetWake();
+
+  const World& world_;
+  VirtualTime& time_;
+  Judge& judge_;
+  const Options options_;
+  std::unique_ptr<Manifest> manifest_;
+  InlineExecutor executor_;
+  VirtualWeb web_;
+  std::unique_ptr<Shard> shard_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // events of a crawl that was cut must not reach it
+  Status status_;
+  int64_t wake_ns_ = -1;
+  int64_t next_checkpoint_ns_ = 0;
+  uint64_t events_ = 0;
+  uint64_t order_hash_ = 0;
+};
+
+}  // namespace portolan::sim

@@ -1,0 +1,261 @@
+#include "crawl/engine.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/log.h"
+#include "io/process.h"
+
+namespace portolan {
+namespace {
+
+constexpr std::string_view kLock = "lock";
+constexpr int64_t kLateRetryNs = 5'000'000;  // the archive is asked again whether it has room
+
+uint64_t WeightOf(const PageResult& result) {
+  return sizeof(PageResult) + result.archive.bytes.size() + result.links.text.size() +
+         result.links.links.size() * sizeof(FoundLink);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& options) {
+  std::unique_ptr<Engine> engine(new Engine(options));
+  ASSIGN_OR_RETURN(engine->loop_, EventLoop::Create());
+  RETURN_IF_ERROR(env.CreateDirs(options.state_dir));
+  auto lock = env.Lock(JoinPath(options.state_dir, kLock));
+  if (!lock) {
+    if (lock.error().code() != ErrorCode::kBusy) return std::unexpected(std::move(lock).error());
+    return portolan::Fail(ErrorCode::kBusy, options.state_dir + ": another portolan works on this crawl");
+  }
+  engine->lock_ = *std::move(lock);
+  const std::string_view keep[] = {kLock};
+  ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir, keep));
+  engine->manifest_ = std::make_unique<Manifest>(std::move(manifest));
+
+  Engine* const raw = engine.get();
+  const auto on_error = [raw](const Error& error) {
+    raw->loop_->Post([raw, error] { raw->Fail(error); });
+  };
+  ArchiveWriter::Options archive = options.archive;
+  archive.on_error = on_error;
+  ASSIGN_OR_RETURN(engine->archive_, ArchiveWriter::Open(env, engine->clock_, *engine->manifest_, archive));
+  CrawlLog::Options log = options.log;
+  log.on_error = on_error;
+  ASSIGN_OR_RETURN(engine->log_, CrawlLog::Open(env, *engine->manifest_, log));
+  engine->merges_ = std::make_unique<WorkerPool>(1);
+  ShardOptions shard = options.shard;
+  shard.seen.on_round_done = [raw] { raw->Wake(); };
+  shard.gate.on_round_done = [raw] { raw->Wake(); };
+  for (size_t i = 0; i < std::max<size_t>(1, options.fetch.loops); ++i) {
+    PageMakerOptions page = options.page;
+    page.seed += i;
+    ASSIGN_OR_RETURN(PageMaker maker, PageMaker::Create(page));
+    engine->makers_.push_back(std::move(maker));
+  }
+  ASSIGN_OR_RETURN(engine->fetch_, FetchLoops::Create(options.fetch, *engine));
+  ASSIGN_OR_RETURN(engine->shard_, Shard::Open(env, *engine->manifest_, *engine->merges_, *engine->fetch_, *engine,
+                                               shard, engine->Now()));
+  return engine;
+}
+
+Engine::~Engine() {
+  pages_.Close();
+  names_.Close();
+  if (cancelling_.joinable()) cancelling_.join();
+  if (fetch_) fetch_->Stop();
+  shard_.reset();  // waits for its rounds
+  merges_.reset();
+  log_.reset();
+  archive_.reset();
+}
+
+Status Engine::AddSeeds(const std::vector<std::string>& seeds) {
+  for (const std::string& seed : seeds) RETURN_IF_ERROR(shard_->AddSeed(seed, Now()));
+  return {};
+}
+
+// ---- other threads
+
+void Engine::OnResponse(FetchResponse&& response, size_t loop) {
+  PageResult result = makers_[loop].Make(std::move(response));
+  const uint64_t weight = WeightOf(result);
+  if (pages_.Send(std::move(result), weight)) Wake();
+}
+
+void Engine::OnResolved(Resolution&& resolution) {
+  if (names_.Send(std::move(resolution), 1)) Wake();
+}
+
+void Engine::RequestStop() {
+  loop_->Post([this] { OnStopRequest(); });
+}
+
+void Engine::Wake() {
+  if (woken_.exchange(true)) return;
+  loop_->Post([this] { Turn(); });
+}
+
+// ---- the shard's thread
+
+void Engine::Keep(PageResult& result, const FetchLine& about) {
+  if (late_.empty() && archive_->TryWrite(std::move(result.archive))) {
+    result.archive = {};
+    if (log_->Add(result, about)) return;
+  }
+  Late& late = late_.emplace_back();
+  late.result.kind = result.kind;
+  late.result.outcome = result.outcome;
+  late.result.status = result.status;
+  late.result.times = result.times;
+  late.result.wire_bytes = result.wire_bytes;
+  late.result.body_bytes = result.body_bytes;
+  late.result.version = result.version;
+  late.result.mime = result.mime;
+  late.result.detail = result.detail;
+  late.result.fingerprint = result.fingerprint;
+  late.result.archive = std::move(result.archive);
+  late.url = about.url;
+  late.about = about;
+  shard_->Pause(true);
+}
+
+void Engine::PlaceLate() {
+  while (!late_.empty()) {
+    Late& late = late_.front();
+    if (!archive_->TryWrite(std::move(late.result.archive))) break;
+    late.result.archive = {};
+    late.about.url = late.url;
+    if (!log_->Add(late.result, late.about)) break;
+    late_.pop_front();
+  }
+  shard_->Pause(!late_.empty());
+  if (!late_.empty() && !late_timer_) {
+    late_timer_ = true;
+    loop_->AddTimer(kLateRetryNs, [this] {
+      late_timer_ = false;
+      Turn();
+    });
+  }
+}
+
+void Engine::Turn() {
+  woken_ = false;
+  if (over_) return;
+  PlaceLate();
+  std::vector<Resolution> names = names_.TryTake();
+  for (const Resolution& resolution : names) {
+    if (const Status status = shard_->OnResolved(resolution, Now()); !status) return Fail(status.error());
+  }
+  std::vector<PageResult> pages = pages_.TryTake();
+  for (PageResult& page : pages) {
+    if (const Status status = shard_->OnPage(std::move(page), Now()); !status) return Fail(status.error());
+  }
+  if (const Status status = shard_->OnTick(Now()); !status) return Fail(status.error());
+  EndIfOver();
+  SetTimer();
+}
+
+void Engine::SetTimer() {
+  if (over_) return;
+  const int64_t at = shard_->NextWake();
+  const int64_t now = clock_.NowNs();
+  if (at <= now) return Wake();
+  if (timer_set_ && timer_at_ns_ <= at && timer_at_ns_ > now) return;  // it comes early enough
+  if (timer_set_) loop_->Cancel(timer_);
+  timer_set_ = at != std::numeric_limits<int64_t>::max();
+  if (!timer_set_) return;
+  timer_at_ns_ = at;
+  timer_ = loop_->AddTimer(at - now, [this] {
+    timer_set_ = false;
+    Turn();
+  });
+}
+
+void Engine::OnStopRequest() {
+  if (over_) return;
+  ++stop_requests_;
+  state_name_ = "stopping";
+  shard_->Stop();
+  if (stop_requests_ == 1) {
+    loop_->AddTimer(options_.stop_grace_ns, [this] {
+      if (!over_) CancelFetches();
+    });
+  } else {
+    CancelFetches();
+  }
+  Turn();
+}
+
+void Engine::CancelFetches() {
+  if (!cancelling_.joinable()) cancelling_ = std::thread([this] { fetch_->Stop(); });
+}
+
+void Engine::Fail(const Error& error) {
+  if (!error_) error_ = std::make_unique<Error>(error);
+  over_ = true;
+  loop_->Stop();
+}
+
+void Engine::EndIfOver() {
+  if (shard_->state() == Shard::State::kRunning || !late_.empty()) return;
+  over_ = true;
+  state_name_ = shard_->state() == Shard::State::kDone ? "done" : "stopped";
+  loop_->Stop();
+}
+
+Status Engine::Checkpoint() {
+  std::vector<Checkpointable*> all = shard_->Checkpointables();
+  all.push_back(archive_.get());
+  all.push_back(log_.get());
+  return manifest_->Commit(all);
+}
+
+CrawlProgress Engine::Picture() const {
+  const Moment now = Now();
+  const Shard::Census census = shard_->TakeCensus();
+  CrawlProgress picture;
+  picture.state = state_name_;
+  picture.seconds = static_cast<double>(shard_->running_ns(now)) * 1e-9;
+  picture.session_seconds = static_cast<double>(now.now_ns - run_began_ns_) * 1e-9;
+  picture.counts = shard_->counts();
+  picture.session_start = session_start_;
+  picture.unanswered = census.unanswered;
+  picture.urls_seen = shard_->seen().keys();
+  picture.at_gate = census.gate;
+  picture.waiting = census.frontier;
+  picture.in_flight = census.in_flight;
+  picture.hosts = shard_->frontier().counts().hosts;
+  picture.rss_bytes = ResidentBytes();
+  picture.max_pages = options_.shard.max_pages;
+  picture.max_bytes = options_.shard.max_bytes;
+  picture.max_seconds = static_cast<double>(options_.shard.max_time_ns) * 1e-9;
+  return picture;
+}
+
+Result<CrawlProgress> Engine::Run(const Show& show) {
+  run_began_ns_ = clock_.NowNs();
+  session_start_ = shard_->counts();
+  // The archive's files must not be there before a manifest that knows them.
+  RETURN_IF_ERROR(Checkpoint());
+  loop_->AddTimer(options_.show_ns, [&] { show(Picture()); }, options_.show_ns);
+  loop_->AddTimer(
+      options_.checkpoint_ns,
+      [this] {
+        if (const Status status = Checkpoint(); !status && !over_) Fail(status.error());
+      },
+      options_.checkpoint_ns);
+  Wake();
+  loop_->Run();
+
+  if (error_) return std::unexpected(*error_);
+  if (cancelling_.joinable()) cancelling_.join();
+  fetch_->Stop();
+  if (shard_->state() == Shard::State::kDone) RETURN_IF_ERROR(archive_->Finish());
+  RETURN_IF_ERROR(Checkpoint());
+  const CrawlProgress end = Picture();
+  show(end);
+  return end;
+}
+
+}  // namespace portolan

@@ -1,0 +1,130 @@
+// Engine: the shard with real threads around it.
+//
+//   this thread        the shard, on an event loop
+//   k fetch threads    libcurl; each parses what it fetched and makes its WARC records (PageMaker)
+//   1 resolver thread  c-ares
+//   1 merge thread     DRUM rounds
+//   d archive threads  one a directory
+//
+// Everything between them is a message: tasks out, PageResult and Resolution in (a bounded mailbox: when the shard falls
+// behind, fetch threads wait), archive items out (bounded too: when a disk falls behind, the shard waits).
+//
+// Run blocks until the crawl is done, a limit is reached or somebody asks to stop; then everything is flushed and the
+// manifest committed. A second request to stop cancels what is in flight.
+//
+// Thread: Open, Run and the destructor on one thread; RequestStop from any.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "archive/archive_writer.h"
+#include "archive/crawl_log.h"
+#include "base/result.h"
+#include "crawl/progress.h"
+#include "crawl/shard.h"
+#include "disk/manifest.h"
+#include "fetch/fetch_loops.h"
+#include "io/clock.h"
+#include "io/env.h"
+#include "io/event_loop.h"
+#include "io/executor.h"
+#include "io/mailbox.h"
+#include "parse/page_maker.h"
+
+namespace portolan {
+
+struct EngineOptions {
+  std::string state_dir;
+  ShardOptions shard;
+  FetchOptions fetch;
+  PageMakerOptions page;
+  ArchiveWriter::Options archive;
+  CrawlLog::Options log;
+  int64_t checkpoint_ns = 30'000'000'000;
+  int64_t show_ns = 200'000'000;
+  uint64_t mailbox_bytes = uint64_t{64} << 20;
+  int64_t stop_grace_ns = 3'000'000'000;  // after RequestStop: then what is in flight is cancelled
+};
+
+class Engine : private FetchHandler, private ArchivePort {
+ public:
+  using Show = std::function<void(const CrawlProgress&)>;
+
+  // As the manifest in state_dir says, or from nothing.
+  static Result<std::unique_ptr<Engine>> Open(Env& env, const EngineOptions& options);
+  ~Engine() override;
+
+  // Canonical URLs. Those that are known already change nothing.
+  Status AddSeeds(const std::vector<std::string>& seeds);
+
+  // `show` is called on this thread, now and then and once at the end.
+  Result<CrawlProgress> Run(const Show& show);
+
+  void RequestStop();
+
+  // Seconds that the threads of each stage were busy, for profiles: fetch includes parse and record making.
+  const Shard& shard() const { return *shard_; }
+
+ private:
+  explicit Engine(const EngineOptions& options) : options_(options), pages_(options.mailbox_bytes), names_(1 << 20) {}
+
+  void OnResponse(FetchResponse&& response, size_t loop) override;
+  void OnResolved(Resolution&& resolution) override;
+  void Keep(PageResult& result, const FetchLine& about) override;
+
+  Moment Now() const { return {clock_.NowNs(), clock_.UnixNs()}; }
+  void PlaceLate();
+  void Wake();     // from any thread: Turn soon
+  void Turn();     // takes the mail, lets the shard work, sets the timer
+  void SetTimer();
+  void OnStopRequest();
+  void CancelFetches();
+  void Fail(const Error& error);
+  Status Checkpoint();
+  CrawlProgress Picture() const;
+  void EndIfOver();
+
+  const EngineOptions options_;
+  const Clock& clock_ = Clock::Real();
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<Manifest> manifest_;
+  std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<ArchiveWriter> archive_;
+  std::unique_ptr<CrawlLog> log_;
+  // What the archive had no room for; while there is any the shard is paused. At most what was in flight.
+  struct Late {
+    PageResult result;  // without its links
+    std::string url;
+    FetchLine about;
+  };
+  std::deque<Late> late_;
+  std::unique_ptr<Shard> shard_;
+  std::vector<PageMaker> makers_;  // one a fetch loop
+  Mailbox<PageResult> pages_;
+  Mailbox<Resolution> names_;
+  std::atomic<bool> woken_{false};
+  std::unique_ptr<FetchLoops> fetch_;
+  std::thread cancelling_;          // FetchLoops::Stop: it waits for loops that may wait for this thread's mailbox
+  std::unique_ptr<WorkerPool> merges_;  // last: its jobs touch the shard's structures until it is gone
+
+  EventLoop::Id timer_{};
+  int64_t timer_at_ns_ = 0;
+  bool timer_set_ = false;
+  bool late_timer_ = false;
+  bool over_ = false;
+  int stop_requests_ = 0;
+  int64_t run_began_ns_ = 0;
+  CrawlCounts session_start_;
+  std::unique_ptr<Error> error_;
+  std::string state_name_ = "running";
+};
+
+}  // namespace portolan

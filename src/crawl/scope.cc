@@ -1,0 +1,114 @@
+#include "crawl/scope.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "flow/url_record.h"
+#include "url/url.h"
+
+namespace portolan {
+namespace {
+
+constexpr std::string_view kModes[] = {"domain", "host", "prefix", "any"};
+
+}  // namespace
+
+std::string_view ScopeModeName(ScopeMode mode) { return kModes[static_cast<size_t>(mode)]; }
+
+Result<ScopeMode> ParseScopeMode(std::string_view name) {
+  for (size_t i = 0; i < std::size(kModes); ++i) {
+    if (kModes[i] == name) return static_cast<ScopeMode>(i);
+  }
+  return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no scope: domain, host, prefix or any", name));
+}
+
+Result<Scope> Scope::Create(const ScopeOptions& options) {
+  ASSIGN_OR_RETURN(PublicSuffixes suffixes, PublicSuffixes::Builtin());
+  Scope scope(options.mode, std::move(suffixes));
+  for (const std::string& seed : options.seeds) {
+    const std::optional<Url> url = Url::Parse(seed);
+    if (!url) return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no URL", seed));
+    switch (options.mode) {
+      case ScopeMode::kDomain:
+        scope.names_.emplace(scope.suffixes_.PayLevelDomain(*url));
+        break;
+      case ScopeMode::kHost:
+        scope.names_.emplace(url->hostname());
+        break;
+      case ScopeMode::kPrefix:
+        scope.prefixes_.emplace_back(url->href().substr(0, url->href().rfind('/', url->href().find('?')) + 1));
+        break;
+      case ScopeMode::kAny:
+        break;
+    }
+  }
+  scope.include_ = options.include_domains;
+  scope.exclude_ = options.exclude_domains;
+  scope.globs_ = options.exclude_urls;
+  return scope;
+}
+
+bool Scope::Below(std::string_view host, const std::vector<std::string>& domains) {
+  for (const std::string& domain : domains) {
+    if (!host.ends_with(domain)) continue;
+    if (host.size() == domain.size() || host[host.size() - domain.size() - 1] == '.') return true;
+  }
+  return false;
+}
+
+bool Scope::HostInside(std::string_view host) const {
+  if (Below(host, exclude_)) return false;
+  if (Below(host, include_)) return true;
+  switch (mode_) {
+    case ScopeMode::kAny:
+    case ScopeMode::kPrefix:  // decided by the URL
+      return true;
+    case ScopeMode::kHost:
+      return names_.contains(std::string(host));
+    case ScopeMode::kDomain: {
+      const std::string_view domain = suffixes_.RegistrableDomain(host, SuffixChoice::kIcannAndPrivate);
+      return names_.contains(std::string(domain.empty() ? host : domain));
+    }
+  }
+  return false;
+}
+
+bool Scope::Contains(std::string_view url, uint64_t host) {
+  Known& known = cache_[host % kCache];
+  if (known.host != host) known = {host, HostInside(HostOf(url))};
+  if (!known.inside) return false;
+  if (mode_ == ScopeMode::kPrefix) {
+    bool below = Below(HostOf(url), include_);
+    for (const std::string& prefix : prefixes_) below = below || url.starts_with(prefix);
+    if (!below) return false;
+  }
+  for (const std::string& glob : globs_) {
+    if (Matches(glob, url)) return false;
+  }
+  return true;
+}
+
+bool Scope::Matches(std::string_view glob, std::string_view text) {
+  size_t at = 0;
+  size_t star = std::string_view::npos;  // the last star met, and where its run ends so far
+  size_t run = 0;
+  size_t in_glob = 0;
+  while (at < text.size()) {
+    if (in_glob < glob.size() && glob[in_glob] == '*') {
+      star = in_glob++;
+      run = at;
+    } else if (in_glob < glob.size() && glob[in_glob] == text[at]) {
+      ++in_glob;
+      ++at;
+    } else if (star != std::string_view::npos) {
+      in_glob = star + 1;
+      at = ++run;
+    } else {
+      return false;
+    }
+  }
+  while (in_glob < glob.size() && glob[in_glob] == '*') ++in_glob;
+  return in_glob == glob.size();
+}
+
+}  // namespace portolan

@@ -1,0 +1,68 @@
+// Scope: which URLs belong to the crawl. Asked once a link, so answers for hosts are kept in a small cache.
+//
+//   domain   the registered domains of the seeds (example.org: www.example.org, shop.example.org)
+//   host     the hosts of the seeds
+//   prefix   the seeds' own directories ("https://example.org/docs/" and below)
+//   any      everything
+//
+// On top: domains that are added or excluded by name, and globs on whole URLs that are excluded.
+//
+// Thread: one owner. Memory bound: the lists given, and kCache entries of 16 bytes.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/result.h"
+#include "url/domain.h"
+
+namespace portolan {
+
+enum class ScopeMode : uint8_t { kDomain, kHost, kPrefix, kAny };
+std::string_view ScopeModeName(ScopeMode mode);
+Result<ScopeMode> ParseScopeMode(std::string_view name);
+
+struct ScopeOptions {
+  ScopeMode mode = ScopeMode::kDomain;
+  std::vector<std::string> seeds;            // canonical URLs
+  std::vector<std::string> include_domains;  // besides the seeds': they and everything below them
+  std::vector<std::string> exclude_domains;
+  std::vector<std::string> exclude_urls;     // globs: * is any run of bytes; "*.zip", "*/calendar/*"
+};
+
+class Scope {
+ public:
+  static Result<Scope> Create(const ScopeOptions& options);
+
+  // `host` is HostKey of the canonical `url`.
+  bool Contains(std::string_view url, uint64_t host);
+
+  // Globs: '*' is any run of bytes, all else itself. Linear in both for one star, their product at worst.
+  static bool Matches(std::string_view glob, std::string_view text);
+
+ private:
+  struct Known {
+    uint64_t host = 0;
+    bool inside = false;
+  };
+  static constexpr size_t kCache = 1 << 14;
+
+  Scope(ScopeMode mode, PublicSuffixes suffixes) : mode_(mode), suffixes_(std::move(suffixes)), cache_(kCache) {}
+  bool HostInside(std::string_view host) const;
+  static bool Below(std::string_view host, const std::vector<std::string>& domains);
+
+  ScopeMode mode_;
+  PublicSuffixes suffixes_;
+  std::unordered_set<std::string> names_;  // registered domains or hosts of the seeds
+  std::vector<std::string> prefixes_;
+  std::vector<std::string> include_;
+  std::vector<std::string> exclude_;
+  std::vector<std::string> globs_;
+  std::vector<Known> cache_;
+};
+
+}  // namespace portolan

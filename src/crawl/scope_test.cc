@@ -1,0 +1,65 @@
+#include "crawl/scope.h"
+
+#include <gtest/gtest.h>
+
+#include "flow/url_record.h"
+
+namespace portolan {
+namespace {
+
+bool In(Scope& scope, std::string_view url) { return scope.Contains(url, HostKey(url)); }
+
+TEST(ScopeTest, DomainTakesAllHostsOfTheRegisteredDomain) {
+  Scope scope = Scope::Create({.mode = ScopeMode::kDomain, .seeds = {"https://www.example.co.uk/a/b"}}).value();
+  EXPECT_TRUE(In(scope, "https://www.example.co.uk/"));
+  EXPECT_TRUE(In(scope, "http://shop.example.co.uk:8080/x"));
+  EXPECT_TRUE(In(scope, "http://example.co.uk/x"));
+  EXPECT_FALSE(In(scope, "http://other.co.uk/x"));
+  EXPECT_FALSE(In(scope, "http://notexample.co.uk/x"));
+}
+
+TEST(ScopeTest, HostAndPrefixAreNarrower) {
+  Scope host = Scope::Create({.mode = ScopeMode::kHost, .seeds = {"https://www.example.org/"}}).value();
+  EXPECT_TRUE(In(host, "http://www.example.org/x"));
+  EXPECT_FALSE(In(host, "http://shop.example.org/x"));
+
+  Scope prefix =
+      Scope::Create({.mode = ScopeMode::kPrefix, .seeds = {"https://www.example.org/docs/index.html?a=/b/"}}).value();
+  EXPECT_TRUE(In(prefix, "https://www.example.org/docs/x/y"));
+  EXPECT_FALSE(In(prefix, "https://www.example.org/blog/"));
+  EXPECT_FALSE(In(prefix, "http://www.example.org/docs/x"));
+}
+
+TEST(ScopeTest, ListsAddAndTakeAway) {
+  Scope scope = Scope::Create({.mode = ScopeMode::kHost,
+                               .seeds = {"https://a.example/"},
+                               .include_domains = {"friend.example"},
+                               .exclude_domains = {"bad.friend.example"},
+                               .exclude_urls = {"*.zip", "*/calendar/*"}})
+                    .value();
+  EXPECT_TRUE(In(scope, "http://x.friend.example/"));
+  EXPECT_FALSE(In(scope, "http://bad.friend.example/"));
+  EXPECT_FALSE(In(scope, "http://xfriend.example/"));
+  EXPECT_FALSE(In(scope, "https://a.example/x.zip"));
+  EXPECT_FALSE(In(scope, "https://a.example/calendar/2031/"));
+  EXPECT_TRUE(In(scope, "https://a.example/x.zip.html"));
+}
+
+TEST(ScopeTest, AddressesAndSuffixesAreTheirOwnDomain) {
+  Scope scope = Scope::Create({.mode = ScopeMode::kDomain, .seeds = {"http://127.0.0.1:8080/", "http://localhost/"}})
+                    .value();
+  EXPECT_TRUE(In(scope, "http://127.0.0.1:8080/x"));
+  EXPECT_TRUE(In(scope, "http://localhost/x"));
+  EXPECT_FALSE(In(scope, "http://127.0.0.2:8080/x"));
+}
+
+TEST(ScopeTest, Globs) {
+  EXPECT_TRUE(Scope::Matches("*", ""));
+  EXPECT_TRUE(Scope::Matches("a*b*c", "aXXbYYc"));
+  EXPECT_FALSE(Scope::Matches("a*b*c", "aXXbYY"));
+  EXPECT_TRUE(Scope::Matches("*aab", "aaaaab"));
+  EXPECT_FALSE(Scope::Matches("", "x"));
+}
+
+}  // namespace
+}  // namespace portolan

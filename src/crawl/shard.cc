@@ -1,0 +1,454 @@
+#include "crawl/shard.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "gate/robots_request.h"
+
+namespace portolan {
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// Work of one pump, so that events never wait long: answers of merges that move on, and URLs that are dispatched.
+constexpr uint64_t kMoveStep = 4096;
+constexpr int kDispatchStep = 256;
+
+}  // namespace
+
+// What the robots loop lets out.
+class Shard::GateToFrontier : public GateSink {
+ public:
+  GateToFrontier(Shard& shard, Moment now) : shard_(shard), now_(now) {}
+
+  void OnAllowed(const UrlRecord& record) override {
+    if (status) status = shard_.frontier_->Add(record);
+  }
+  void OnDenied(const UrlRecord& record, DenyReason reason) override { shard_.Deny(record, reason, now_); }
+  void OnRobotsWanted(const UrlRecord& robots) override {
+    if (status) status = shard_.frontier_->Add(robots);
+  }
+  Status status;
+
+ private:
+  Shard& shard_;
+  const Moment now_;
+};
+
+// New URLs go on to the robots loop.
+class Shard::UniqueToGate : public UniqueSink {
+ public:
+  UniqueToGate(Shard& shard, Moment now) : shard_(shard), now_(now), passed_(shard, now) {}
+  void OnUnique(std::string_view bytes) override {
+    if (!status) return;
+    const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
+    if (!record) {
+      status = Fail(ErrorCode::kCorrupt, "urlseen gave back a record that is none");
+      return;
+    }
+    status = shard_.AddToGate(*record, passed_, now_);
+  }
+  Status status;
+
+ private:
+  Shard& shard_;
+  const Moment now_;
+  GateToFrontier passed_;
+};
+
+Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, Executor& executor, FetchPort& port,
+                                           ArchivePort& archive, const ShardOptions& options, Moment now) {
+  ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
+  std::unique_ptr<Shard> shard(new Shard(port, archive, options, std::move(scope)));
+  ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, executor, options.seen));
+  ASSIGN_OR_RETURN(shard->gate_, Gate::Open(env, manifest, executor, options.gate));
+  ASSIGN_OR_RETURN(shard->frontier_, Frontier::Open(env, manifest, options.frontier, now.now_ns, now.unix_ns));
+  shard->opened_ns_ = shard->last_ns_ = shard->next_wake_ns_ = now.now_ns;
+  RETURN_IF_ERROR(shard->Restore(manifest));
+  return shard;
+}
+
+// ---- events
+
+Status Shard::AddSeed(std::string_view url, Moment now) {
+  ++counts_.seeds;
+  UrlRecord record;
+  record.url = url;
+  EncodeUrlRecord(record, encoded_);
+  RETURN_IF_ERROR(seen_->Add(Hash64(url), encoded_));
+  next_wake_ns_ = now.now_ns;
+  return {};
+}
+
+Status Shard::OnResolved(const Resolution& resolution, Moment now) {
+  frontier_->OnResolved(resolution, now.now_ns);
+  return Pump(now);
+}
+
+Status Shard::OnPage(PageResult&& result, Moment now) {
+  const auto found = in_flight_.find(result.id);
+  CHECK(found != in_flight_.end(), "an answer to a task that was not given");
+  const InFlight flight = std::move(found->second);
+  in_flight_.erase(found);
+  const UrlRecord record = DecodeUrlRecord(flight.record).value();
+  if (record.kind == UrlKind::kRobots) --robots_in_flight_;
+
+  ++counts_.fetches;
+  counts_.wire_bytes += result.wire_bytes;
+  RETURN_IF_ERROR(Finish(result, record, flight, now));
+
+  if (!result.links.links.empty()) {
+    held_.push_back({std::move(result), 0, record.depth, record.hops});
+    held_.back().page.archive = {};
+  }
+  return Pump(now);
+}
+
+// The frontier's clocks, the gate's rules, the archive: everything but the links.
+Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now) {
+  const Follow follow = FollowOf(result.outcome, result.status);
+  Hit hit;
+  hit.duration_ns = std::max<int64_t>(0, result.times.end_ns - result.times.begin_ns);
+  hit.retry_after_ns = result.retry_after_ns.value_or(0);
+  hit.ok = follow.retry == Retry::kNever && HasAnswer(result.outcome);
+  hit.host_ill = follow.retry == Retry::kHostLater;
+  hit.wait_ns = follow.retry == Retry::kNever ? 0 : int64_t{follow.first_wait_ms} * 1'000'000;
+  hit.outcome = result.outcome;
+  FetchLine line;
+  line.url = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
+  line.address = flight.address;
+  line.depth = record.depth;
+  line.attempt = static_cast<uint8_t>(record.attempts + 1);
+
+  if (record.kind == UrlKind::kRobots) {
+    ++counts_.robots;
+    if (follow.retry == Retry::kNow) {
+      frontier_->Retry(flight.slot, record, Where::kHead, hit, now.now_ns);
+      return {};
+    }
+    // robots.txt has its own rules for failures (the gate's): it is never retried here.
+    frontier_->Finish(flight.slot, hit, now.now_ns);
+    EndUrl(record, result, line);
+    return TellGate(record, result.robots.value_or(RobotsAnswer{}), now);
+  }
+
+  const bool again = follow.retry == Retry::kNow ||
+                     (follow.retry != Retry::kNever && record.attempts + 1 < follow.attempts);
+  if (!again) {
+    frontier_->Finish(flight.slot, hit, now.now_ns);
+    EndUrl(record, result, line);
+    return {};
+  }
+  UrlRecord later = record;
+  if (follow.retry != Retry::kNow) ++later.attempts;
+  ++counts_.retries;
+  // The second attempt after first_wait, each further one after twice as long.
+  if (later.attempts > 1 && !hit.host_ill) hit.wait_ns <<= std::min<int>(later.attempts - 1, 16);
+  frontier_->Retry(flight.slot, later, follow.retry == Retry::kUrlLater ? Where::kTail : Where::kHead, hit, now.now_ns);
+  // Only the last answer of a URL is archived, and only its links count.
+  result.archive = {};
+  result.links = {};
+  line.again = true;
+  archive_.Keep(result, line);
+  return {};
+}
+
+void Shard::EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about) {
+  if (record.kind != UrlKind::kRobots) {
+    ++counts_.done[static_cast<size_t>(FollowOf(result.outcome, result.status).count)];
+    ++counts_.outcomes[static_cast<size_t>(result.outcome)];
+    const int status = result.status;
+    if (HasAnswer(result.outcome)) ++counts_.statuses[status > 0 && status < 1000 ? static_cast<size_t>(status) : 0];
+  }
+  counts_.body_bytes += result.body_bytes;
+  if (!result.archive.bytes.empty()) ++counts_.archived;
+  archive_.Keep(result, about);
+}
+
+void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
+  const bool rules = reason == DenyReason::kRules;
+  ++(rules ? counts_.denied : counts_.unreachable);
+  PageResult none;
+  none.kind = record.kind;
+  none.times.begin_unix_ns = now.unix_ns;
+  FetchLine line;
+  line.url = record.url;
+  line.depth = record.depth;
+  line.attempt = 0;
+  line.denied = rules ? "robots_denied" : "robots_unreachable";
+  archive_.Keep(none, line);
+}
+
+// At the disk bound of RobotsCache the record waits here; nothing is fetched until it is through.
+Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
+  if (gate_backlog_.empty()) {
+    const Status status = gate_->Add(record, sink, now.gate());
+    if (status || status.error().code() != ErrorCode::kBusy) return status;
+  }
+  gate_backlog_.push_back(EncodeUrlRecord(record));
+  return {};
+}
+
+Status Shard::TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now) {
+  GateToFrontier passed(*this, now);
+  const Status status = gate_->OnRobots(request.url, request.hops, answer, passed, now.gate());
+  RETURN_IF_ERROR(passed.status);
+  if (!status && status.error().code() == ErrorCode::kBusy) {
+    robots_backlog_.push_back({std::string(request.url), request.hops, answer});
+    return {};
+  }
+  return status;
+}
+
+Status Shard::PlaceBacklogs(Moment now) {
+  GateToFrontier passed(*this, now);
+  while (!robots_backlog_.empty()) {
+    const LateRobots& late = robots_backlog_.front();
+    const Status status = gate_->OnRobots(late.request, late.hops, late.answer, passed, now.gate());
+    if (!status && status.error().code() == ErrorCode::kBusy) return passed.status;
+    RETURN_IF_ERROR(status);
+    robots_backlog_.pop_front();
+  }
+  while (!gate_backlog_.empty()) {
+    const Status status = gate_->Add(DecodeUrlRecord(gate_backlog_.front()).value(), passed, now.gate());
+    if (!status && status.error().code() == ErrorCode::kBusy) return passed.status;
+    RETURN_IF_ERROR(status);
+    gate_backlog_.pop_front();
+  }
+  return passed.status;
+}
+
+// ---- links
+
+Status Shard::OfferLinks(Held& held, bool* all) {
+  const LinkList& list = held.page.links;
+  *all = false;
+  for (; held.next < list.links.size(); ++held.next) {
+    const FoundLink& link = list.links[held.next];
+    const std::string_view url = list.UrlOf(link);
+    UrlRecord record;
+    record.url = url;
+    const bool redirect = (link.flags & kFoundRedirect) != 0;
+    const bool embed = (link.flags & kFoundEmbed) != 0;
+    ++counts_.links;
+    if (held.page.kind == UrlKind::kRobots && !options_.sitemaps) continue;
+    if ((link.flags & kFoundNofollow) != 0 && !options_.follow_nofollow && !redirect) {
+      ++counts_.nofollow;
+      continue;
+    }
+    if (embed && !options_.follow_embeds) continue;
+    if (redirect) {
+      if (held.hops >= options_.max_hops) {
+        ++counts_.too_many_hops;
+        continue;
+      }
+      record.hops = static_cast<uint8_t>(held.hops + 1);
+      record.depth = held.depth;
+    } else {
+      // Sitemaps lead to pages as near as a home page's links.
+      record.depth = static_cast<uint16_t>(std::min<uint32_t>(held.depth + 1U, 0xffff));
+    }
+    if ((link.flags & kFoundSitemapFile) != 0) record.kind = UrlKind::kSitemap;
+    if (options_.depth_limited && record.depth > options_.max_depth) {
+      ++counts_.too_deep;
+      continue;
+    }
+    if (!scope_.Contains(url, link.host_hash)) {
+      ++counts_.out_of_scope;
+      continue;
+    }
+    record.priority = static_cast<uint8_t>(std::min<uint32_t>(record.depth, options_.frontier.front_queues - 1));
+    EncodeUrlRecord(record, encoded_);
+    if (Status status = seen_->Add(link.hash, encoded_); !status) {
+      --counts_.links;
+      if (status.error().code() == ErrorCode::kBusy) return {};
+      return status;
+    }
+    ++counts_.offered;
+  }
+  *all = true;
+  return {};
+}
+
+// ---- the pump
+
+Status Shard::Pump(Moment now) {
+  last_ns_ = now.now_ns;
+  if (state_ != State::kRunning) return {};
+  // Pages whose links found no room go first; while one waits nothing new is fetched.
+  while (!held_.empty()) {
+    bool all = false;
+    RETURN_IF_ERROR(OfferLinks(held_.front(), &all));
+    if (!all) break;
+    held_.pop_front();
+  }
+  RETURN_IF_ERROR(PlaceBacklogs(now));
+  bool moved = false;
+  RETURN_IF_ERROR(MoveResults(now, &moved));
+  next_wake_ns_ = kNever;
+  const bool limited = AtLimit(now);
+  const bool full = !held_.empty() || !gate_backlog_.empty() || !robots_backlog_.empty();
+  if (!stopping_ && !limited) {
+    if (!full && !paused_) RETURN_IF_ERROR(DispatchTasks(now));
+    hungry_ = full || frontier_->Hungry();  // a round frees the room
+    RETURN_IF_ERROR(StartRounds(now));
+  }
+  if (moved) next_wake_ns_ = now.now_ns;
+
+  if (in_flight_.empty()) {
+    if (stopping_) {
+      state_ = State::kStopped;
+    } else if (limited) {
+      state_ = State::kDone;
+    } else if (!full && seen_->waiting() == 0 && gate_->waiting() == 0 && frontier_->counts().urls() == 0) {
+      state_ = State::kDone;
+    }
+  }
+  return {};
+}
+
+Status Shard::MoveResults(Moment now, bool* moved) {
+  UniqueToGate unique(*this, now);
+  if (seen_->ResultsReady() && gate_backlog_.empty()) {
+    ASSIGN_OR_RETURN(const uint64_t looked, seen_->Take(unique, kMoveStep, now.now_ns));
+    RETURN_IF_ERROR(unique.status);
+    *moved = *moved || looked > 0;
+  }
+  GateToFrontier passed(*this, now);
+  ASSIGN_OR_RETURN(const uint64_t pumped, gate_->Pump(passed, kMoveStep, now.gate()));
+  RETURN_IF_ERROR(passed.status);
+  *moved = *moved || pumped > 0;
+  return {};
+}
+
+Status Shard::DispatchTasks(Moment now) {
+  for (int step = 0; step < kDispatchStep; ++step) {
+    if (in_flight_.size() >= options_.connections) return {};
+    if (options_.max_pages > 0 && counts_.pages() + PagesInFlight() >= options_.max_pages) return {};
+    ASSIGN_OR_RETURN(const Dispatch dispatch, frontier_->Next(now.now_ns, now.unix_ns));
+    switch (dispatch.kind) {
+      case Dispatch::Kind::kWait:
+        next_wake_ns_ = std::min(next_wake_ns_, dispatch.until_ns);
+        return {};
+      case Dispatch::Kind::kMoreWork:
+        break;
+      case Dispatch::Kind::kResolve:
+        port_.Resolve({.host = dispatch.host, .name = std::string(dispatch.name)});
+        break;
+      case Dispatch::Kind::kFail:
+        FailUnfetched(dispatch, now);
+        if (dispatch.record.kind == UrlKind::kRobots) {
+          RETURN_IF_ERROR(TellGate(dispatch.record, RobotsAnswer{}, now));
+        }
+        break;
+      case Dispatch::Kind::kFetch:
+        RETURN_IF_ERROR(Start(dispatch, now));
+        break;
+    }
+  }
+  next_wake_ns_ = now.now_ns;
+  return {};
+}
+
+void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
+  PageResult result;
+  result.kind = dispatch.record.kind;
+  result.outcome = dispatch.outcome;
+  result.times.begin_unix_ns = now.unix_ns;
+  FetchLine line;
+  line.url = dispatch.record.url;
+  line.depth = dispatch.record.depth;
+  line.attempt = 0;
+  EndUrl(dispatch.record, result, line);
+}
+
+Status Shard::Start(const Dispatch& dispatch, Moment now) {
+  const UrlRecord& record = dispatch.record;
+  if (record.kind != UrlKind::kRobots) {
+    GateToFrontier passed(*this, now);
+    ASSIGN_OR_RETURN(const Verdict verdict, gate_->AtFetch(record, now.gate().unix_s));
+    if (verdict != Verdict::kAllowed) {
+      const std::string copy = EncodeUrlRecord(record);  // the slot's own dies with it
+      frontier_->Skip(dispatch.slot);
+      const UrlRecord mine = DecodeUrlRecord(copy).value();
+      if (verdict == Verdict::kDenied) {
+        passed.OnDenied(mine, DenyReason::kRules);
+        return {};
+      }
+      // Its rules are too old: through the robots loop again.
+      RETURN_IF_ERROR(AddToGate(mine, passed, now));
+      return passed.status;
+    }
+    if (const auto delay = gate_->CrawlDelayMs(record.robots)) {
+      frontier_->SetCrawlDelay(dispatch.host, int64_t{*delay} * 1'000'000);
+    }
+  } else {
+    ++robots_in_flight_;
+  }
+  const uint64_t id = next_id_++;
+  in_flight_.emplace(id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address});
+  FetchTask task;
+  task.id = id;
+  task.kind = record.kind;
+  task.url = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
+  task.address = dispatch.address;
+  task.host = dispatch.host;
+  port_.Fetch(std::move(task));
+  return {};
+}
+
+Status Shard::StartRounds(Moment now) {
+  ASSIGN_OR_RETURN(const bool seen_began, seen_->StartRound(now.now_ns, hungry_));
+  ASSIGN_OR_RETURN(const bool gate_began, gate_->StartRounds(now.gate(), hungry_));
+  if (seen_began || gate_began) {
+    // An executor that works at once has the answers already.
+    if (seen_->ResultsReady() || gate_->Ready()) next_wake_ns_ = now.now_ns;
+  }
+  next_wake_ns_ = std::min({next_wake_ns_, seen_->NextRoundTime(now.now_ns, hungry_),
+                            gate_->NextRoundTime(now.gate(), hungry_)});
+  return {};
+}
+
+bool Shard::AtLimit(Moment now) {
+  if (!limit_reached_.empty()) return true;
+  if (options_.max_pages > 0 && counts_.pages() >= options_.max_pages) {
+    limit_reached_ = "max_pages";
+  } else if (options_.max_bytes > 0 && counts_.wire_bytes >= options_.max_bytes) {
+    limit_reached_ = "max_bytes";
+  } else if (options_.max_time_ns > 0 && running_ns(now) >= options_.max_time_ns) {
+    limit_reached_ = "max_time";
+  } else if (options_.max_time_ns > 0) {
+    next_wake_ns_ = std::min(next_wake_ns_, now.now_ns + options_.max_time_ns - running_ns(now));
+  }
+  return !limit_reached_.empty();
+}
+
+Shard::Census Shard::TakeCensus() const {
+  Census census;
+  census.unanswered = seen_->waiting();
+  census.gate = gate_->waiting();
+  census.frontier = frontier_->counts().waiting();
+  census.in_flight = in_flight_.size();
+  census.finished = counts_.finished();
+  census.robots = robots_in_flight_;
+  return census;
+}
+
+// ---- checkpoint
+
+std::vector<Checkpointable*> Shard::Checkpointables() {
+  std::vector<Checkpointable*> all = {this};
+  for (const auto& part : {seen_->Checkpointables(), gate_->Checkpointables(), frontier_->Checkpointables()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+Status Shard::Flush() {
+  flushed_running_ns_ = ran_before_ns_ + last_ns_ - opened_ns_;
+  return {};
+}
+
+}  // namespace portolan

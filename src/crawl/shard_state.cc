@@ -1,0 +1,64 @@
+// The shard's own part of a checkpoint: its counts. URLs are in the structures' parts; those in flight are the
+// frontier's.
+
+#include "crawl/shard.h"
+
+namespace portolan {
+namespace {
+
+constexpr const char* kName = "shard";
+
+// Every count by name, once, for both directions.
+template <typename Counts, typename Each>
+void ForEachCount(Counts& counts, Each each) {
+  for (int i = 0; i < kCountAs; ++i) {
+    each("done." + std::string(CountAsName(static_cast<CountAs>(i))), counts.done[static_cast<size_t>(i)]);
+  }
+  for (int i = 0; i < kFetchOutcomes; ++i) {
+    each("outcome." + std::string(FetchOutcomeName(static_cast<FetchOutcome>(i))),
+         counts.outcomes[static_cast<size_t>(i)]);
+  }
+  for (size_t i = 0; i < counts.statuses.size(); ++i) each("status." + std::to_string(i), counts.statuses[i]);
+  each("denied", counts.denied);
+  each("unreachable", counts.unreachable);
+  each("fetches", counts.fetches);
+  each("robots", counts.robots);
+  each("retries", counts.retries);
+  each("wire_bytes", counts.wire_bytes);
+  each("body_bytes", counts.body_bytes);
+  each("archived", counts.archived);
+  each("links", counts.links);
+  each("out_of_scope", counts.out_of_scope);
+  each("too_deep", counts.too_deep);
+  each("nofollow", counts.nofollow);
+  each("offered", counts.offered);
+  each("too_many_hops", counts.too_many_hops);
+  each("seeds", counts.seeds);
+}
+
+}  // namespace
+
+ManifestSection Shard::Describe() const {
+  ManifestSection section;
+  section.name = kName;
+  section.kind = kName;
+  ForEachCount(counts_, [&](const std::string& name, uint64_t count) {
+    if (count > 0) section.numbers[name] = count;  // absent is 0: statuses are many and mostly unused
+  });
+  section.numbers["running_ns"] = static_cast<uint64_t>(flushed_running_ns_);
+  return section;
+}
+
+Status Shard::Restore(const Manifest& manifest) {
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(kName, kName));
+  if (section == nullptr) return {};
+  ForEachCount(counts_, [&](const std::string& name, uint64_t& count) {
+    const auto found = section->numbers.find(name);
+    count = found == section->numbers.end() ? 0 : found->second;
+  });
+  ASSIGN_OR_RETURN(const uint64_t ran, section->Number("running_ns"));
+  ran_before_ns_ = static_cast<int64_t>(ran);
+  return {};
+}
+
+}  // namespace portolan
