@@ -15,6 +15,7 @@
 #include "sim/virtual/bfs_crawler.h"
 #include "sim/virtual/virtual_time.h"
 #include "sim/virtual/virtual_web.h"
+#include "sim/world/reach.h"
 #include "sim/world/world.h"
 
 namespace portolan::sim {
@@ -100,6 +101,7 @@ CrawlEnd Crawl(const World& world, const BfsCrawler::Options& options, const Rul
   while (time.Step()) {
   }
   const std::set<uint64_t> reachable = ReachablePages(world, start_ns);
+  EXPECT_EQ(reachable.size(), Enumerate(world, {.agent = rules.agent, .unix_ns = start_ns}).count);
   judge.Cover([&](const std::function<void(uint64_t)>& each) {
     for (const uint64_t page : reachable) each(page);
   });

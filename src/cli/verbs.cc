@@ -12,6 +12,7 @@ std::span<const Verb> Verbs() {
       Verb{"plan", "Set up", "say what a crawl of a given size needs: disk, memory, time", &RunPlan},
       Verb{"disk", "Look inside", "dump or check a file of the crawl's state", &RunDisk},
       Verb{"warc", "Look inside", "list, print, check and index WARC and ARC files", &RunWarc},
+      Verb{"sim", "Try out", "serve a simulated web on this machine, for crawlers to be tried on", &RunSim},
       Verb{"bench", "Measure", "run a benchmark against its rivals ('bench list' names them)", &RunBench},
       Verb{"version", "About", "print version, commit and build type", &RunVersion},
   };

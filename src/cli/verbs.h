@@ -8,6 +8,7 @@ int RunBench(int argc, char** argv);
 int RunConfig(int argc, char** argv);
 int RunDisk(int argc, char** argv);
 int RunPlan(int argc, char** argv);
+int RunSim(int argc, char** argv);
 int RunVersion(int argc, char** argv);
 int RunWarc(int argc, char** argv);
 

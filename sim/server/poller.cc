@@ -1,0 +1,108 @@
+#include "sim/server/poller.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "io/clock.h"
+
+namespace portolan::sim {
+
+Result<std::unique_ptr<Poller>> Poller::Create() {
+  OwnedFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll) return std::unexpected(Error::FromErrno(errno, "epoll_create1"));
+  OwnedFd wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!wake) return std::unexpected(Error::FromErrno(errno, "eventfd"));
+  epoll_event event = {.events = EPOLLIN, .data = {.ptr = nullptr}};
+  if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event) != 0) {
+    return std::unexpected(Error::FromErrno(errno, "epoll_ctl"));
+  }
+  return std::unique_ptr<Poller>(new Poller(std::move(epoll), std::move(wake)));
+}
+
+Poller::Poller(OwnedFd epoll, OwnedFd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {
+  now_ns_ = Clock::Real().NowNs();
+}
+
+Poller::~Poller() = default;
+
+bool Poller::Add(int fd, uint32_t events, EventSource* source) {
+  epoll_event event = {.events = events, .data = {.ptr = source}};
+  return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void Poller::Modify(int fd, uint32_t events, EventSource* source) {
+  epoll_event event = {.events = events, .data = {.ptr = source}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+}
+
+void Poller::Remove(int fd) { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+
+void Poller::SetTimer(EventSource* source, int64_t deadline_ns) {
+  ClearTimer(source);
+  source->deadline_ns_ = std::max<int64_t>(deadline_ns, 1);
+  timers_.emplace(source->deadline_ns_, source);
+}
+
+void Poller::ClearTimer(EventSource* source) {
+  if (source->deadline_ns_ == 0) return;
+  timers_.erase({source->deadline_ns_, source});
+  source->deadline_ns_ = 0;
+}
+
+void Poller::Retire(std::unique_ptr<EventSource> source) {
+  ClearTimer(source.get());
+  source->retired_ = true;
+  retired_.push_back(std::move(source));
+}
+
+void Poller::RunTimers() {
+  // What is due now; timers that these set are for later rounds.
+  while (!timers_.empty() && timers_.begin()->first <= now_ns_) {
+    EventSource* source = timers_.begin()->second;
+    ClearTimer(source);
+    source->OnTimer();
+  }
+}
+
+void Poller::RunOnce(int most_wait_ms) {
+  int wait_ms = most_wait_ms;
+  if (!timers_.empty()) {
+    const int64_t left = std::max<int64_t>(0, timers_.begin()->first - Clock::Real().NowNs());
+    wait_ms = static_cast<int>(std::min<int64_t>(wait_ms, (left + kMillisecond - 1) / kMillisecond));
+  }
+  std::array<epoll_event, 256> events;
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms);
+  now_ns_ = Clock::Real().NowNs();
+  late_.clear();
+  for (int i = 0; i < count; ++i) {
+    auto* source = static_cast<EventSource*>(events[static_cast<size_t>(i)].data.ptr);
+    const uint32_t what = events[static_cast<size_t>(i)].events;
+    if (source == nullptr) {
+      uint64_t sum = 0;
+      static_cast<void>(!::read(wake_.get(), &sum, sizeof sum));
+    } else if (source->retired_) {
+      continue;
+    } else if (source->late_) {
+      late_.emplace_back(source, what);
+    } else {
+      source->OnReady(what);
+    }
+  }
+  for (const auto& [source, what] : late_) {
+    if (!source->retired_) source->OnReady(what);
+  }
+  RunTimers();
+  retired_.clear();
+}
+
+void Poller::Wake() {
+  const uint64_t one = 1;
+  static_cast<void>(!::write(wake_.get(), &one, sizeof one));
+}
+
+}  // namespace portolan::sim
