@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/hash.h"
 #include "sim/oracle/judge.h"
@@ -55,10 +58,39 @@ std::unique_ptr<World> MakeWorld(std::initializer_list<std::pair<const char*, co
   return *World::Create(params, seed);
 }
 
+// The pages that links and redirects lead to from the seeds, by the world's truth alone.
+std::vector<bool> ReachablePages(const World& world, int64_t unix_ns) {
+  std::vector<bool> reached(world.TotalPages());
+  std::vector<Place> queue;
+  const auto add = [&](const Place& place) {
+    if (place.place_class != PlaceClass::kPage || world.IsSpam(place.host.domain)) return;
+    if (!world.DnsWorks(place.host) || !world.TlsWorks(place.host)) return;
+    if (!world.RobotsReachable(place.host, unix_ns)) return;
+    const uint64_t page = world.DenseNumber(place.host, place.number);
+    if (reached[page]) return;
+    // Rules cost more than the rest: last.
+    if (!world.Allowed(place, "portolan", unix_ns)) return;
+    reached[page] = true;
+    queue.push_back(place);
+  };
+  for (const std::string& url : world.Seeds()) add(world.FindUrl(url));
+  while (!queue.empty()) {
+    const Place place = queue.back();
+    queue.pop_back();
+    const PageKind kind = world.KindOf(place);
+    if (kind == PageKind::kRedirect || kind == PageKind::kRedirectLoop) add(world.RedirectTarget(place));
+    world.Links(place, unix_ns, [&](const OutLink& link) {
+      if (!link.nofollow) add(link.target);
+    });
+  }
+  return reached;
+}
+
 struct CrawlEnd {
   Account account;
   uint64_t hash = 0;
   int64_t took_ns = 0;
+  double real_s = 0;  // of the crawl alone
   BfsCrawler::Counts counts;
   VirtualWeb::Counts web;
 };
@@ -72,11 +104,19 @@ CrawlEnd Crawl(const World& world, const BfsCrawler::Options& options, const Rul
   VirtualWeb web(world, time, crawler, &hits, {});
   crawler.Attach(web);
   crawler.Seed(world.Seeds());
+  const auto begin = std::chrono::steady_clock::now();
   while (time.Step()) {
   }
-  const Reach reach = Reachable(world, {.agent = rules.agent, .unix_ns = start_ns});
-  judge.Cover([&](const std::function<void(uint64_t)>& each) { reach.ForEach(each); });
-  return {judge.Finish(time.UnixNs()), hits.hash(), time.NowNs(), crawler.counts(), web.counts()};
+  const double real_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::vector<bool> reachable = ReachablePages(world, start_ns);
+  EXPECT_EQ(std::count(reachable.begin(), reachable.end(), true),
+            Enumerate(world, {.agent = rules.agent, .unix_ns = start_ns}).count);
+  judge.Cover([&](const std::function<void(uint64_t)>& each) {
+    for (uint64_t page = 0; page < reachable.size(); ++page) {
+      if (reachable[page]) each(page);
+    }
+  });
+  return {judge.Finish(time.UnixNs()), hits.hash(), time.NowNs(), real_s, crawler.counts(), web.counts()};
 }
 
 Rules PoliteRules() {
@@ -236,14 +276,12 @@ TEST(VirtualCrawlSlowTest, WeeksPassInSeconds) {
   Rules rules = PoliteRules();
   rules.host_gap_ns = options.host_gap_ns;
   rules.ip_gap_ns = 0;
-  const auto begin = std::chrono::steady_clock::now();
   const CrawlEnd end = Crawl(*world, options, rules);
-  const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_EQ(end.account.TotalViolations(), 0U) << AccountTable(end.account);
   EXPECT_GT(end.account.fetches, 200'000U);
   const double days = static_cast<double>(end.took_ns) * 1e-9 / 86400;
-  std::cout << end.account.fetches << " fetches, " << end.counts.links << " links, " << days << " days in " << took_s
-            << " s: " << static_cast<double>(end.account.fetches) / took_s << " fetches/s\n";
+  std::cout << end.account.fetches << " fetches, " << end.counts.links << " links, " << days << " days in " << end.real_s
+            << " s: " << static_cast<double>(end.account.fetches) / end.real_s << " fetches/s\n";
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct Part {
 };
 constexpr std::array kSimParts = {
     Part{"serve", "serve a simulated web on loopback: DNS, HTTP, HTTPS, HTTP/2", &RunSimServe},
+    Part{"check", "say from a hit log what a crawler did to it, and what rules it broke", &RunSimCheck},
 };
 
 void PrintPage() {
@@ -34,7 +35,8 @@ void PrintPage() {
   page +=
       "\nExamples:\n"
       "  portolan sim serve --profile small\n"
-      "  portolan sim serve --profile evil --seed 7 --log hits.tsv --ca ca.pem\n";
+      "  portolan sim serve --profile evil --seed 7 --log hits.tsv --ca ca.pem\n"
+      "  portolan sim check --log hits.tsv --host-gap 1s --connections 1\n";
   fmt::print("{}", page);
 }
 

@@ -4,6 +4,7 @@
 
 namespace portolan {
 
+int RunSimCheck(int argc, char** argv);
 int RunSimServe(int argc, char** argv);
 
 }  // namespace portolan

@@ -1,22 +1,23 @@
 // portolan sim check: the oracle's account of a crawl, from the hit log of 'portolan sim serve' and the world alone.
 
-#include "cli/sim_check.h"
-
 #include <fmt/core.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/sim.h"
 #include "cli/verb_app.h"
 #include "io/env.h"
 #include "sim/hits/hit_log_reader.h"
 #include "sim/oracle/judge.h"
 #include "sim/oracle/time_order.h"
 #include "sim/world/params.h"
+#include "sim/world/reach.h"
 #include "sim/world/world.h"
 
 namespace portolan {
@@ -54,21 +55,30 @@ int Unusable(const Error& error) {
   return kExitBadInput;
 }
 
-Result<std::unique_ptr<sim::World>> MakeWorld(const CheckFlags& flags, const sim::HitLogHeader& header) {
+// The world that the log names: all that differs from the defaults stands there.
+Result<sim::WorldParams> ParamsOf(const sim::HitLogHeader& header) {
   sim::WorldParams params;
+  params.profile = header.profile;
+  std::string_view rest = header.parameters;
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    const size_t equals = word.find('=');
+    if (equals == std::string_view::npos) continue;
+    RETURN_IF_ERROR(sim::SetParam(params, word.substr(0, equals), word.substr(equals + 1)));
+  }
+  return params;
+}
+
+Result<std::unique_ptr<sim::World>> MakeWorld(const CheckFlags& flags, const sim::HitLogHeader& header) {
+  auto logged = ParamsOf(header);
+  if (!logged) return Fail(ErrorCode::kCorrupt, fmt::format("{}: {}", flags.log, logged.error().message()));
+  sim::WorldParams params = *logged;
   if (!flags.profile.empty()) {
     ASSIGN_OR_RETURN(params, sim::LoadProfile(flags.profile));
-  } else {
-    // All that differs from the defaults stands in the log.
-    params.profile = header.profile;
-    std::string_view rest = header.parameters;
-    while (!rest.empty()) {
-      const std::string_view word = rest.substr(0, rest.find(' '));
-      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-      const size_t equals = word.find('=');
-      if (equals == std::string_view::npos) continue;
-      RETURN_IF_ERROR(sim::SetParam(params, word.substr(0, equals), word.substr(equals + 1)));
-    }
+    // No property of the world, but of the server that wrote the log.
+    params.http_port = logged->http_port;
+    params.https_port = logged->https_port;
   }
   for (const std::string& setting : flags.set) {
     const size_t equals = setting.find('=');
@@ -101,6 +111,26 @@ Status ReadEvents(sim::HitLogReader& reader, sim::HitSink& sink) {
   }
 }
 
+// Compares with what could have been reached when the crawl began.
+Status Cover(const CheckFlags& flags, const sim::World& world, sim::Judge& judge) {
+  const sim::Reach reach = sim::Enumerate(world, {.agent = flags.rules.agent,
+                                                  .unix_ns = judge.account().first_ns,
+                                                  .obey_robots = flags.rules.robots,
+                                                  .follow_nofollow = flags.follow_nofollow});
+  std::string missed;
+  std::function<void(const std::string&)> note;
+  if (!flags.missed_path.empty()) note = [&missed](const std::string& url) { missed += url + "\n"; };
+  judge.Cover(
+      [&](const std::function<void(uint64_t)>& each) {
+        for (uint64_t page = 0; page < world.TotalPages(); ++page) {
+          if (reach.Has(page)) each(page);
+        }
+      },
+      note);
+  if (flags.missed_path.empty()) return {};
+  return ReplaceFile(Env::Posix(), flags.missed_path, missed);
+}
+
 int Check(CheckFlags& flags) {
   sim::Rules& rules = flags.rules;
   rules.host_gap_ns = ToNs(flags.host_gap);
@@ -128,6 +158,7 @@ int Check(CheckFlags& flags) {
     return kExitBadInput;
   }
 
+  if (const Status status = Cover(flags, **world, judge); !status) return Complain(status.error());
   const sim::Account account = judge.Finish(order.last_ns());
   if (flags.json) {
     fmt::print("{}\n", sim::AccountJson(account));
@@ -173,8 +204,8 @@ int RunSimCheck(int argc, char** argv) {
       "A rule that is not given is not judged; robots.txt, Retry-After and URLs that do not exist always are.\n"
       "Exit code 1 when a rule was broken, 3 when the log cannot be used.\n\n"
       "Examples:\n"
-      "  portolan sim check --log hits.log\n"
-      "  portolan sim check --log hits.log --host-gap 1s --connections 1 --max-fetches-per-url 1 --complete --json");
+      "  portolan sim check --log hits.tsv\n"
+      "  portolan sim check --log hits.tsv --host-gap 1s --connections 1 --max-fetches-per-url 1 --complete --json");
   if (const auto code = app.Parse(argc, argv)) return *code;
   flags.has_seed = seed->count() > 0;
   return Check(flags);
