@@ -2,26 +2,12 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include <algorithm>
+
 #include "flow/url_record.h"
 #include "url/url.h"
 
 namespace portolan {
-namespace {
-
-constexpr std::string_view kModes[] = {"domain", "host", "prefix", "any"};
-
-}  // namespace
-
-std::string_view ScopeModeName(ScopeMode mode) { return kModes[static_cast<size_t>(mode)]; }
-
-Result<ScopeMode> ParseScopeMode(std::string_view name) {
-  for (size_t i = 0; i < std::size(kModes); ++i) {
-    if (kModes[i] == name) return static_cast<ScopeMode>(i);
-  }
-  return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no scope: domain, host, prefix or any", name));
-}
-
 Result<Scope> Scope::Create(const ScopeOptions& options) {
   ASSIGN_OR_RETURN(PublicSuffixes suffixes, PublicSuffixes::Builtin());
   Scope scope(options.mode, std::move(suffixes));
@@ -43,6 +29,7 @@ Result<Scope> Scope::Create(const ScopeOptions& options) {
     }
   }
   scope.include_ = options.include_domains;
+  scope.include_prefixes_ = options.include_prefixes;
   scope.exclude_ = options.exclude_domains;
   scope.globs_ = options.exclude_urls;
   return scope;
@@ -76,10 +63,16 @@ bool Scope::HostInside(std::string_view host) const {
 bool Scope::Contains(std::string_view url, uint64_t host) {
   Known& known = cache_[host % kCache];
   if (known.host != host) known = {host, HostInside(HostOf(url))};
-  if (!known.inside) return false;
+  if (!known.inside) {
+    if (include_prefixes_.empty()) return false;
+    const bool below = std::any_of(include_prefixes_.begin(), include_prefixes_.end(),
+                                   [&](const std::string& prefix) { return url.starts_with(prefix); });
+    if (!below || Below(HostOf(url), exclude_)) return false;
+  }
   if (mode_ == ScopeMode::kPrefix) {
     bool below = Below(HostOf(url), include_);
     for (const std::string& prefix : prefixes_) below = below || url.starts_with(prefix);
+    for (const std::string& prefix : include_prefixes_) below = below || url.starts_with(prefix);
     if (!below) return false;
   }
   for (const std::string& glob : globs_) {

@@ -18,18 +18,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "crawl/config.h"
 #include "url/domain.h"
 
 namespace portolan {
-
-enum class ScopeMode : uint8_t { kDomain, kHost, kPrefix, kAny };
-std::string_view ScopeModeName(ScopeMode mode);
-Result<ScopeMode> ParseScopeMode(std::string_view name);
 
 struct ScopeOptions {
   ScopeMode mode = ScopeMode::kDomain;
   std::vector<std::string> seeds;            // canonical URLs
   std::vector<std::string> include_domains;  // besides the seeds': they and everything below them
+  std::vector<std::string> include_prefixes; // of URLs
   std::vector<std::string> exclude_domains;
   std::vector<std::string> exclude_urls;     // globs: * is any run of bytes; "*.zip", "*/calendar/*"
 };
@@ -60,6 +58,7 @@ class Scope {
   std::unordered_set<std::string> names_;  // registered domains or hosts of the seeds
   std::vector<std::string> prefixes_;
   std::vector<std::string> include_;
+  std::vector<std::string> include_prefixes_;
   std::vector<std::string> exclude_;
   std::vector<std::string> globs_;
   std::vector<Known> cache_;

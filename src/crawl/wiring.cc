@@ -1,0 +1,180 @@
+#include "crawl/wiring.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "io/process.h"
+#include "url/link.h"
+
+namespace portolan {
+namespace {
+
+constexpr uint64_t kLeastMemory = uint64_t{64} << 20;
+
+AddressFamilies FamiliesOf(IpPreference preference) {
+  switch (preference) {
+    case IpPreference::kV4First:
+      return AddressFamilies::kV4First;
+    case IpPreference::kV6First:
+      return AddressFamilies::kV6First;
+    case IpPreference::kV4Only:
+      return AddressFamilies::kV4Only;
+    case IpPreference::kV6Only:
+      return AddressFamilies::kV6Only;
+  }
+  return AddressFamilies::kV4First;
+}
+
+uint32_t SecondsOf(Config::Duration duration) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(duration.count() / 1'000'000'000, 1, 0xffffffff));
+}
+
+ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds) {
+  ShardOptions shard;
+  shard.scope = {.mode = config.scope.mode,
+                 .seeds = seeds,
+                 .include_domains = config.scope.include_domains,
+                 .include_prefixes = config.scope.include_prefixes,
+                 .exclude_domains = config.scope.exclude_domains,
+                 .exclude_urls = config.scope.exclude};
+  shard.connections = static_cast<uint32_t>(config.fetch.connections);
+  shard.max_pages = config.crawl.max_pages;
+  shard.max_bytes = config.crawl.max_bytes.bytes;
+  shard.max_time_ns = config.crawl.max_time.count();
+  shard.depth_limited = config.crawl.max_depth > 0;
+  shard.max_depth = static_cast<uint16_t>(std::min<uint64_t>(config.crawl.max_depth, 0xffff));
+  shard.max_hops = static_cast<uint8_t>(std::min<uint64_t>(config.crawl.max_redirects, 255));
+  shard.follow_nofollow = config.scope.follow_nofollow;
+  shard.follow_embeds = config.scope.embeds;
+  shard.sitemaps = config.scope.sitemaps;
+
+  const uint64_t memory = config.memory.total.bytes;
+  shard.seen.memory = memory / 4;
+  shard.gate.memory = memory / 8;
+  shard.gate.robots_ttl_s = SecondsOf(config.politeness.robots_ttl);
+  shard.gate.unreachable_ttl_s = SecondsOf(config.politeness.robots_retry);
+  shard.gate.request_timeout_s =
+      std::min({shard.gate.request_timeout_s, shard.gate.robots_ttl_s, shard.gate.unreachable_ttl_s});
+
+  FrontierOptions& frontier = shard.frontier;
+  frontier.memory = memory / 4;
+  // A host costs about 400 bytes before its first URL.
+  frontier.max_hosts = static_cast<uint32_t>(std::clamp<uint64_t>(frontier.memory / 1024, 4096, 10'000'000));
+  frontier.back_queues = std::min(3 * shard.connections, frontier.max_hosts / 2);
+  frontier.give_up_after = static_cast<uint32_t>(config.politeness.give_up_after);
+  frontier.politeness = {.host_delay_ns = config.politeness.host_delay.count(),
+                         .ip_delay_ns = config.politeness.ip_delay.count(),
+                         .delay_factor = config.politeness.delay_factor,
+                         .min_delay_ns = config.politeness.min_delay.count(),
+                         .max_delay_ns = config.politeness.max_delay.count(),
+                         .max_retry_after_ns = config.politeness.max_retry_after.count(),
+                         .max_back_off_ns = config.politeness.max_back_off.count()};
+  return shard;
+}
+
+FetchOptions FetchOf(const Config& config, const std::string& version) {
+  const Config::Fetch& from = config.fetch;
+  FetchOptions fetch;
+  fetch.loops = from.loops;
+  fetch.max_in_flight = std::max<size_t>(1, from.connections);
+  fetch.max_waiting = std::max<size_t>(1 << 16, from.connections * 2);
+  fetch.reuse_connections = from.reuse_connections;
+  fetch.idle_connections = from.connections;
+  fetch.idle_ns = from.idle_timeout.count();
+  fetch.http2 = from.http2;
+  fetch.limits.connect_ns = from.connect_timeout.count();
+  fetch.limits.first_byte_ns = from.first_byte_timeout.count();
+  fetch.limits.total_ns = from.total_timeout.count();
+  fetch.limits.lowest_speed = from.lowest_speed.bytes;
+  fetch.limits.speed_window_ns = from.speed_window.count();
+  fetch.limits.head.max_bytes = from.max_head.bytes;
+  fetch.limits.max_body = from.max_body.bytes;
+  fetch.limits.max_wire_bytes = from.max_body.bytes + 4 * from.max_head.bytes;
+  fetch.user_agent = UserAgentOf(config, version);
+  fetch.from = config.politeness.from;
+  fetch.accept = from.accept;
+  fetch.accept_encoding = from.accept_encoding;
+  fetch.verify_tls = from.verify_tls;
+  fetch.ca_file = from.ca_file;
+  fetch.proxy = from.proxy;
+  fetch.dns.servers = from.dns_servers;
+  fetch.dns.families = FamiliesOf(from.addresses);
+  fetch.dns.allow_private = from.allow_private_addresses;
+  fetch.dns.timeout_ns = from.dns_timeout.count();
+  fetch.dns.tries = static_cast<int>(from.dns_tries);
+  return fetch;
+}
+
+PageMakerOptions PageOf(const Config& config) {
+  PageMakerOptions page;
+  page.agent = config.politeness.user_agent;
+  page.link = {.rules = config.scope.canonical, .max_length = static_cast<uint32_t>(config.scope.max_url_length)};
+  page.embeds = config.scope.embeds;
+  page.similarity = config.page.similarity;
+  page.max_links = static_cast<uint32_t>(config.page.max_links);
+  page.decode.max_output = config.fetch.max_decoded.bytes;
+  page.archive = config.archive.enabled;
+  page.archive_robots = config.archive.robots;
+  page.honour_noarchive = config.archive.honour_noarchive;
+  page.archive_metadata = config.archive.metadata;
+  page.archive_level = static_cast<int>(config.archive.level);
+  return page;
+}
+
+}  // namespace
+
+Result<std::string> CanonicalSeed(std::string_view text, const Config& config) {
+  const LinkOptions options{.rules = config.scope.canonical,
+                            .max_length = static_cast<uint32_t>(config.scope.max_url_length)};
+  Link link;
+  LinkOutcome outcome = ResolveAbsolute(text, options, link);
+  // "example.org/a" is what people type; a scheme of its own ("ftp:", "mailto:") is not to be guessed over.
+  if (outcome != LinkOutcome::kCrawlable && text.find("://") == std::string_view::npos &&
+      text.find_first_of(" \t") == std::string_view::npos && text.find_first_of(".:") != std::string_view::npos) {
+    const std::string with_scheme = "http://" + std::string(text);
+    outcome = ResolveAbsolute(with_scheme, options, link);
+  }
+  if (outcome != LinkOutcome::kCrawlable) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is no URL that can be crawled ({})", text, LinkOutcomeName(outcome)));
+  }
+  return std::string(link.url.href());
+}
+
+Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, const std::vector<std::string>& seeds,
+                                const std::string& version) {
+  RETURN_IF_ERROR(ValidateConfig(config));
+  const uint64_t memory = config.memory.total.bytes;
+  if (memory < kLeastMemory) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("memory.total: {} is too little, at least {}", FormatBytes(memory),
+                            FormatBytes(kLeastMemory)));
+  }
+  EngineOptions options;
+  options.state_dir = JoinPath(dir, "state");
+  options.shard = ShardOf(config, seeds);
+  options.fetch = FetchOf(config, version);
+  options.page = PageOf(config);
+  for (const std::string& directory : config.archive.directories) {
+    options.archive.directories.push_back(directory.starts_with('/') ? directory : JoinPath(dir, directory));
+  }
+  options.archive.queue_bytes = memory / 16 / options.archive.directories.size();
+  options.archive.files.prefix = config.archive.prefix;
+  options.archive.files.host = HostName();
+  options.archive.files.file_size = config.archive.file_size.bytes;
+  options.archive.files.index_memory = std::min<uint64_t>(memory / 32, uint64_t{64} << 20);
+  options.archive.files.info = {.software = "portolan/" + version,
+                                .user_agent = options.fetch.user_agent,
+                                .operator_name = config.archive.operator_name,
+                                .contact = config.politeness.contact_url,
+                                .description = config.archive.description};
+  options.log.dir = JoinPath(dir, "log");
+  options.log.file_size = config.log.file_size.bytes;
+  options.checkpoint_ns = config.checkpoint.interval.count();
+  options.mailbox_bytes = memory / 16;
+  return options;
+}
+
+}  // namespace portolan

@@ -1,0 +1,24 @@
+// From settings to stages: what the configuration means for each part, and how memory is divided among them.
+//
+//   --memory M:  1/4 URLseen · 1/8 robots · 1/4 frontier · 1/16 mail between threads · 1/16 archive queues ·
+//                the rest (1/4) for what fetches hold: buffers, bodies, pages being parsed
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "crawl/config.h"
+#include "crawl/engine.h"
+
+namespace portolan {
+
+// `dir` is the crawl directory; `seeds` are canonical. kInvalidArgument where the settings cannot work together.
+Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, const std::vector<std::string>& seeds,
+                                const std::string& version);
+
+// The text of a seed as people write it ("example.org", "https://example.org/a") made canonical.
+Result<std::string> CanonicalSeed(std::string_view text, const Config& config);
+
+}  // namespace portolan
