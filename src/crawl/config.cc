@@ -3,47 +3,14 @@
 #include <fmt/core.h>
 #include <toml++/toml.h>
 
-#include <functional>
-#include <sstream>
+#include <algorithm>
 #include <vector>
 
 #include "base/text.h"
+#include "crawl/config_fields.h"
 
 namespace portolan {
 namespace {
-
-struct Field {
-  std::string_view section;
-  std::string_view key;
-  std::string_view comment;
-  std::function<Status(Config&, const toml::node&)> read;
-  std::function<std::string(const Config&)> print;  // as TOML
-};
-
-Result<std::string> WantString(const toml::node& node) {
-  if (const auto value = node.value<std::string>()) return *value;
-  return Fail(ErrorCode::kInvalidArgument, "wants a string in quotes");
-}
-
-const std::vector<Field>& Fields() {
-  static const std::vector<Field> fields = {
-      {"log", "level", "What to say: debug, info, warn, error or off.",
-       [](Config& config, const toml::node& node) -> Status {
-         ASSIGN_OR_RETURN(const std::string name, WantString(node));
-         ASSIGN_OR_RETURN(config.log.level, ParseLogLevel(name));
-         return {};
-       },
-       [](const Config& config) { return fmt::format("\"{}\"", LogLevelName(config.log.level)); }},
-      {"log", "format", "How to say it: human, or json for one object a line.",
-       [](Config& config, const toml::node& node) -> Status {
-         ASSIGN_OR_RETURN(const std::string name, WantString(node));
-         ASSIGN_OR_RETURN(config.log.format, ParseLogFormat(name));
-         return {};
-       },
-       [](const Config& config) { return fmt::format("\"{}\"", LogFormatName(config.log.format)); }},
-  };
-  return fields;
-}
 
 std::unexpected<Error> At(const std::string& path, const toml::source_region& where, std::string_view what) {
   return Fail(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", path, where.begin.line, what));
@@ -57,6 +24,13 @@ std::unexpected<Error> Unknown(const std::string& path, const toml::key& name, s
   return At(path, name.source(), fmt::format("unknown {} '{}'{}", what, name.str(), hint));
 }
 
+Status Apply(const ConfigField& field, const toml::node& node, const std::string& path, Config& config) {
+  if (const Status status = field.read(config, node); !status) {
+    return At(path, node.source(), fmt::format("{}.{}: {}", field.section, field.key, status.error().message()));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Config> ParseConfig(std::string_view text, const std::string& path) {
@@ -67,11 +41,18 @@ Result<Config> ParseConfig(std::string_view text, const std::string& path) {
     return At(path, error.source(), error.description());
   }
   std::vector<std::string_view> sections;
-  for (const Field& field : Fields()) {
+  for (const ConfigField& field : ConfigFields()) {
     if (sections.empty() || sections.back() != field.section) sections.push_back(field.section);
   }
 
+  // The profile says what everything else begins with, wherever it stands.
   Config config;
+  if (const toml::node* profile = table["crawl"]["profile"].node()) {
+    for (const ConfigField& field : ConfigFields()) {
+      if (field.section == "crawl" && field.key == "profile") RETURN_IF_ERROR(Apply(field, *profile, path, config));
+    }
+    config = ForProfile(config.crawl.profile);
+  }
   for (const auto& [section_name, section_node] : table) {
     const std::string_view section = section_name.str();
     if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
@@ -81,16 +62,14 @@ Result<Config> ParseConfig(std::string_view text, const std::string& path) {
     if (keys == nullptr) return At(path, section_node.source(), fmt::format("'{}' must be a section", section));
     for (const auto& [key_name, node] : *keys) {
       std::vector<std::string_view> known;
-      const Field* match = nullptr;
-      for (const Field& field : Fields()) {
+      const ConfigField* match = nullptr;
+      for (const ConfigField& field : ConfigFields()) {
         if (field.section != section) continue;
         known.push_back(field.key);
         if (field.key == key_name.str()) match = &field;
       }
       if (match == nullptr) return Unknown(path, key_name, fmt::format("key in [{}]", section), known);
-      if (const Status status = match->read(config, node); !status) {
-        return At(path, node.source(), fmt::format("{}.{}: {}", section, match->key, status.error().message()));
-      }
+      RETURN_IF_ERROR(Apply(*match, node, path, config));
     }
   }
   return config;
@@ -104,7 +83,7 @@ Result<Config> LoadConfig(Env& env, const std::string& path) {
 std::string ConfigToToml(const Config& config) {
   std::string out;
   std::string_view section;
-  for (const Field& field : Fields()) {
+  for (const ConfigField& field : ConfigFields()) {
     if (field.section != section) {
       section = field.section;
       out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", section);

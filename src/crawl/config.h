@@ -1,31 +1,174 @@
 // Config: every setting of the program, typed, in one struct.
 //
 // Read once from a TOML file; flags override fields afterwards. Each field is declared here with its default and once
-// in config.cc with its key and its comment; parsing, printing and the list of valid keys all follow from that table.
-// An unknown key is an error that names the nearest one: a misspelt limit must not silently be no limit.
+// in config_fields.cc with its key and its comment; parsing, printing and the list of valid keys all follow from that
+// table. An unknown key is an error that names the nearest one: a misspelt limit must not silently be no limit.
+//
+// A profile is a set of defaults: `site` for a polite crawl of one's own or a few sites, `web` for the open web with
+// IRLbot's figures (H.-T. Lee et al., 2008: 40 s a host, 1 s an address). The file's other keys go on top of it.
+//
+// The struct says what people may set; the options of the stages (fetch/, frontier/, parse/ …) are made of it where the
+// crawl is put together.
 
 #pragma once
 
+#include <chrono>
+#include <compare>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/log.h"
 #include "base/result.h"
 #include "io/env.h"
+#include "url/canonical.h"
 
 namespace portolan {
 
+// A size: written "64K", "256M", "1.5G", or as a plain number of bytes.
+struct ByteCount {
+  uint64_t bytes = 0;
+  auto operator<=>(const ByteCount&) const = default;
+};
+constexpr ByteCount Kibi(uint64_t n) { return {n << 10}; }
+constexpr ByteCount Mebi(uint64_t n) { return {n << 20}; }
+constexpr ByteCount Gibi(uint64_t n) { return {n << 30}; }
+
+enum class Profile : uint8_t { kSite, kWeb };
+
+// What a link must share with a seed to be followed.
+enum class ScopeMode : uint8_t {
+  kDomain,  // the registered domain: www.example.org and shop.example.org
+  kHost,    // the host name
+  kPrefix,  // the seed's URL up to its last slash
+  kAny,     // nothing
+};
+
+// Which addresses of a name are asked for, and which are tried first.
+enum class IpPreference : uint8_t { kV4First, kV6First, kV4Only, kV6Only };
+
 struct Config {
-  struct {
+  using Duration = std::chrono::nanoseconds;  // written "250ms", "30s", "5m", "2h", "41d"
+  using Words = std::vector<std::string>;
+
+  struct Crawl {
+    Profile profile = Profile::kSite;
+    Words seeds;
+    // Limits of the whole crawl. 0: none.
+    uint64_t max_pages = 1'000'000;
+    uint64_t max_depth = 100;
+    ByteCount max_bytes = {};
+    Duration max_time = {};
+    uint64_t max_redirects = 10;
+  } crawl;
+
+  struct Scope {
+    ScopeMode mode = ScopeMode::kDomain;
+    Words include_domains;
+    Words include_prefixes;
+    Words exclude_domains;
+    Words exclude;
+    uint64_t max_url_length = 2000;
+    CanonicalRules canonical = CanonicalRules::Default();
+    bool follow_nofollow = false;
+    bool embeds = false;
+    bool sitemaps = true;
+  } scope;
+
+  struct Politeness {
+    std::string user_agent = "portolan";
+    std::string contact_url;
+    std::string from;
+    Duration host_delay = std::chrono::seconds(1);
+    Duration ip_delay = std::chrono::milliseconds(500);
+    double delay_factor = 10;
+    Duration min_delay = {};
+    Duration max_delay = std::chrono::minutes(5);
+    Duration max_retry_after = std::chrono::hours(24);
+    Duration max_back_off = std::chrono::hours(1);
+    uint64_t give_up_after = 12;
+    Duration robots_ttl = std::chrono::hours(24);
+    Duration robots_retry = std::chrono::hours(1);
+  } politeness;
+
+  struct Fetch {
+    uint64_t loops = 1;
+    uint64_t connections = 1024;
+    Duration connect_timeout = std::chrono::seconds(15);
+    Duration first_byte_timeout = std::chrono::seconds(30);
+    Duration total_timeout = std::chrono::seconds(120);
+    ByteCount lowest_speed = {256};
+    Duration speed_window = std::chrono::seconds(20);
+    ByteCount max_head = Kibi(256);
+    ByteCount max_body = Mebi(16);
+    ByteCount max_decoded = Mebi(64);
+    std::string accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    std::string accept_encoding = "gzip, deflate, br, zstd";
+    bool reuse_connections = true;
+    Duration idle_timeout = std::chrono::seconds(60);
+    bool http2 = true;
+    IpPreference addresses = IpPreference::kV4First;
+    Words dns_servers;
+    Duration dns_timeout = std::chrono::seconds(2);
+    uint64_t dns_tries = 4;
+    bool allow_private_addresses = false;
+    bool verify_tls = true;
+    std::string ca_file;
+    std::string proxy;
+  } fetch;
+
+  struct Page {
+    uint64_t max_links = 10'000;
+    bool similarity = false;
+  } page;
+
+  struct Memory {
+    ByteCount total = Gibi(1);
+  } memory;
+
+  struct Archive {
+    bool enabled = true;
+    std::string prefix = "PORTOLAN";
+    Words directories = {"warc"};
+    ByteCount file_size = Gibi(1);
+    uint64_t level = 1;
+    bool robots = true;
+    bool metadata = false;
+    bool honour_noarchive = false;
+    std::string operator_name;
+    std::string description;
+  } archive;
+
+  struct Checkpoint {
+    Duration interval = std::chrono::minutes(5);
+  } checkpoint;
+
+  struct Log {
     LogLevel level = LogLevel::kInfo;
     LogFormat format = LogFormat::kHuman;
+    bool fetches = true;
+    ByteCount file_size = Mebi(256);
   } log;
 };
 
-// The file at `path` over the defaults. Errors name file, line and key.
+// The defaults of a profile: "site", "web".
+Config ForProfile(Profile profile);
+Result<Profile> ParseProfile(std::string_view name);
+std::string_view ProfileName(Profile profile);
+
+// The file at `path` over the defaults of the profile it names. Errors name file, line and key.
 Result<Config> LoadConfig(Env& env, const std::string& path);
 Result<Config> ParseConfig(std::string_view toml, const std::string& path);
 
 // A TOML file with every key, its value and its comment. ParseConfig reads it back to the same Config.
 std::string ConfigToToml(const Config& config);
+
+// Everything that cannot be or must not be, each as "section.key: what is wrong", joined by "; ". Settings that only
+// make sense together are judged here, after files and flags are read; reading judges each value alone.
+Status ValidateConfig(const Config& config);
+
+// The User-Agent field: "TOKEN/VERSION (+CONTACT)".
+std::string UserAgentOf(const Config& config, std::string_view version);
 
 }  // namespace portolan

@@ -1,0 +1,28 @@
+// The table of settings: section, key, comment, and how the field of Config is read and printed.
+
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "crawl/config.h"
+
+namespace portolan {
+
+struct ConfigField {
+  std::string_view section;
+  std::string_view key;
+  std::string_view comment;
+  std::function<Status(Config&, const toml::node&)> read;
+  std::function<std::string(const Config&)> print;  // as TOML
+};
+
+// In the order in which they are printed; the fields of a section stand together.
+const std::vector<ConfigField>& ConfigFields();
+
+}  // namespace portolan
