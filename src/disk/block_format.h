@@ -43,14 +43,14 @@ inline constexpr int kFileKinds = 7;
 
 // Eight bytes; the first of a file.
 constexpr std::string_view FileMagic(FileKind kind) {
-  constexpr std::string_view kMagics[kFileKinds] = {"PTLQUEUE", "PTLTUPLE", "PTLROWS_",
-                                                    "PTLRUN__", "PTLZKEYS", "PTLANSWR", "PTLRULES"};
+  constexpr std::string_view kMagics[kFileKinds] = {"PTLQUEUE", "PTLTUPLE", "PTLROWS_", "PTLRUN__",
+                                                    "PTLZKEYS", "PTLANSWR", "PTLRULES"};
   return kMagics[static_cast<size_t>(kind)];
 }
 
 constexpr std::string_view FileKindName(FileKind kind) {
-  constexpr std::string_view kNames[kFileKinds] = {"queue segment", "DRUM tuple log",    "DRUM row log",
-                                                   "DRUM run",      "DRUM repository Z", "DRUM answers", "robots rules"};
+  constexpr std::string_view kNames[kFileKinds] = {"queue segment",     "DRUM tuple log", "DRUM row log", "DRUM run",
+                                                   "DRUM repository Z", "DRUM answers",   "robots rules"};
   return kNames[static_cast<size_t>(kind)];
 }
 

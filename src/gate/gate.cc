@@ -64,9 +64,9 @@ Result<std::unique_ptr<Gate>> Gate::Open(Env& env, const Manifest& manifest, Exe
   cache.codec = options.codec;
   cache.on_round_done = options.on_round_done;
   cache.combine = [ttl = options.unreachable_ttl_s, forget = options.robots_ttl_s](char* stored,
-                                                                                  std::string_view incoming) {
-    const RobotsValue value = EncodeRobotsRef(
-        CombineRobots(DecodeRobotsRef(stored), DecodeRobotsRef(incoming.data()), ttl, forget));
+                                                                                   std::string_view incoming) {
+    const RobotsValue value =
+        EncodeRobotsRef(CombineRobots(DecodeRobotsRef(stored), DecodeRobotsRef(incoming.data()), ttl, forget));
     std::copy(value.begin(), value.end(), stored);
   };
   cache.expunge = [horizon = gate->cache_horizon_, keep = options.robots_ttl_s](uint64_t, std::string_view value) {
@@ -180,8 +180,7 @@ Status Gate::Add(const UrlRecord& record, GateSink& sink, GateNow now) {
   return {};
 }
 
-Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer& answer, GateSink& sink,
-                      GateNow now) {
+Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer& answer, GateSink& sink, GateNow now) {
   const std::string_view origin = RobotsOrigin(request);
   RobotsAnswer::Kind kind = answer.kind;
   if (kind == RobotsAnswer::Kind::kFollow) {
@@ -201,8 +200,8 @@ Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer
     }
   }
   RobotsRef ref;
-  ref.expires = Later(now.unix_s, kind == RobotsAnswer::Kind::kDisallowAll ? options_.unreachable_ttl_s
-                                                                             : options_.robots_ttl_s);
+  ref.expires =
+      Later(now.unix_s, kind == RobotsAnswer::Kind::kDisallowAll ? options_.unreachable_ttl_s : options_.robots_ttl_s);
   switch (kind) {
     case RobotsAnswer::Kind::kRules: {
       ASSIGN_OR_RETURN(ref.position, rules_->Put(answer.rules, ref.expires));
@@ -218,8 +217,8 @@ Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer
   }
   const RobotsValue value = EncodeRobotsRef(ref);
   const uint64_t key = OriginKey(origin);
-  RETURN_IF_ERROR(
-      cache_->Add({.op = DrumOp::kUpdate, .key = key, .value = std::string_view(value.data(), value.size()), .aux = {}}));
+  RETURN_IF_ERROR(cache_->Add(
+      {.op = DrumOp::kUpdate, .key = key, .value = std::string_view(value.data(), value.size()), .aux = {}}));
   known_.Put(key, ref);
   ++counts_.answers;
   ++answers_since_pass_;
@@ -261,7 +260,8 @@ std::vector<Checkpointable*> Gate::Checkpointables() {
 }
 
 Status Gate::Flush() {
-  // What Pump holds goes to where it is found again. Requests need not: Q_R is walked after a crash and makes them anew.
+  // What Pump holds goes to where it is found again. Requests need not: Q_R is walked after a crash and makes them
+  // anew.
   const auto put = [](DiskQueue& queue, std::vector<std::string>& records) -> Status {
     const std::vector<std::string_view> views(records.begin(), records.end());
     if (!views.empty()) RETURN_IF_ERROR(queue.Append(views));
@@ -303,11 +303,10 @@ Status Gate::Restore(const ManifestSection& section) {
   ASSIGN_OR_RETURN(counts_.redirects, section.Number("redirects"));
   ASSIGN_OR_RETURN(counts_.answers, section.Number("answers"));
   ASSIGN_OR_RETURN(counts_.passes, section.Number("passes"));
-  if (counts_.entered !=
-      counts_.allowed + counts_.denied_rules + counts_.denied_unreachable + waiting()) {
+  if (counts_.entered != counts_.allowed + counts_.denied_rules + counts_.denied_unreachable + waiting()) {
     return Fail(ErrorCode::kCorrupt,
-                fmt::format("gate {}: {} records entered, {} wait and {} left", options_.name, counts_.entered, waiting(),
-                            counts_.allowed + counts_.denied_rules + counts_.denied_unreachable));
+                fmt::format("gate {}: {} records entered, {} wait and {} left", options_.name, counts_.entered,
+                            waiting(), counts_.allowed + counts_.denied_rules + counts_.denied_unreachable));
   }
   // Nothing of RAM is left: whatever waits is looked at again, and the requests for it are made again where needed.
   answers_since_pass_ = 1;

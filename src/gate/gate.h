@@ -19,17 +19,16 @@
 //   - URLs of an unreachable origin wait in a queue of their own, which is walked only when somebody's time has come.
 //     After `unreachable_tries` such answers in a row, none of them within the time of the one before, they are denied.
 //
-// Hunger and pace: each DRUM has its RoundPace; so has the pass through Q_R (by its records). A small crawl goes through
-// all stages within milliseconds, a large one in batches.
+// Hunger and pace: each DRUM has its RoundPace; so has the pass through Q_R (by its records). A small crawl goes
+// through all stages within milliseconds, a large one in batches.
 //
 // Thread: one owner; rounds run on the executor. Reads no clock. The same calls and executor give the same answers.
 // Invariant: entered = allowed + denied + waiting(), always and after recovery: a record is in RobotsCache, in Q_R, in
 // Q_U, or given out.
 // Memory bound: GateOptions::memory and what is said there. At DRUM's disk bound Add and OnRobots say kBusy and have
-// taken nothing; Pump clears it. An origin of more than kMaxOrigin bytes has no name that could be resolved: its URLs are
-// denied as unreachable.
-// Durability: all Checkpointables() belong to one manifest. A request that was made after the last commit, or could
-// not be put down before it, is made again after a crash.
+// taken nothing; Pump clears it. An origin of more than kMaxOrigin bytes has no name that could be resolved: its URLs
+// are denied as unreachable. Durability: all Checkpointables() belong to one manifest. A request that was made after
+// the last commit, or could not be put down before it, is made again after a crash.
 
 #pragma once
 
@@ -161,10 +160,10 @@ class Gate : public Checkpointable {
   // Records that were in RobotsCache when the last pass began: they may have been checked before an answer that the
   // pass was for, and are the first to come out.
   uint64_t stragglers_ = 0;
-  uint32_t retry_unix_ = 0;     // Q_R is walked then even without answers
+  uint32_t retry_unix_ = 0;           // Q_R is walked then even without answers
   uint32_t host_due_ = ~uint32_t{0};  // the first verdict of those in Q_U expires
-  uint32_t host_rest_unix_ = 0; // and not before this
-  uint32_t clean_unix_ = 0;     // rules that expired are looked for
+  uint32_t host_rest_unix_ = 0;       // and not before this
+  uint32_t clean_unix_ = 0;           // rules that expired are looked for
 
   uint64_t in_cache_ = 0;  // records, not updates, that wait in RobotsCache
   GateCounts counts_;

@@ -68,7 +68,8 @@ void Gate::Ask(uint64_t key, std::string_view origin, GateNow now) {
   aux += origin;
   to_ask_.push_back(std::move(aux));
   const uint64_t until = uint64_t{now.unix_s} + options_.request_timeout_s;
-  known_.Put(key, {.position = kRobotsAsked, .expires = static_cast<uint32_t>(std::min<uint64_t>(until, ~uint32_t{0}))});
+  known_.Put(key,
+             {.position = kRobotsAsked, .expires = static_cast<uint32_t>(std::min<uint64_t>(until, ~uint32_t{0}))});
 }
 
 Status Gate::OnCached(const DrumAnswer& answer, GateSink& sink, GateNow now) {
@@ -252,8 +253,8 @@ int64_t Gate::NextHostPass(GateNow now) const {
 
 int64_t Gate::NextRoundTime(GateNow now, bool hungry) {
   Observe(now);
-  return std::min({NextCacheRound(hungry), requests_pace_.NextStart(*requests_, hungry),
-                   NextAnswerPass(now, hungry), NextHostPass(now)});
+  return std::min({NextCacheRound(hungry), requests_pace_.NextStart(*requests_, hungry), NextAnswerPass(now, hungry),
+                   NextHostPass(now)});
 }
 
 void Gate::BeginPass(Pass& pass, const DiskQueue& queue, GateNow now) {
@@ -270,8 +271,8 @@ Result<bool> Gate::StartRounds(GateNow now, bool hungry) {
     BeginPass(answer_pass_, *answer_queue_, now);
     answers_since_pass_ = 0;
     stragglers_ = in_cache_;
-    retry_unix_ = static_cast<uint32_t>(
-        std::min<uint64_t>(uint64_t{now.unix_s} + options_.request_timeout_s, ~uint32_t{0}));
+    retry_unix_ =
+        static_cast<uint32_t>(std::min<uint64_t>(uint64_t{now.unix_s} + options_.request_timeout_s, ~uint32_t{0}));
     any = true;
   }
   if (NextHostPass(now) <= now.ns) {

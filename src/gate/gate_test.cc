@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "gate/robots_request.h"
 #include "gate/robots_value.h"
 #include "io/mem_env.h"
@@ -308,6 +310,47 @@ TEST_P(GateTest, TimersSayWhenSomethingIsDue) {
   Settle();
   EXPECT_GT(gate_->NextRoundTime(now_, true), now_.ns + 3'590'000 * kMs);  // the host is tried again
   EXPECT_LE(gate_->NextRoundTime(now_, true), now_.ns + 3'600'000 * kMs);
+}
+
+// The DRUMs may keep next to nothing on disk: Add is refused again and again, and nothing is lost for it.
+TEST(GateBoundsTest, ARefusedRecordMayBeAddedAgain) {
+  MemEnv env;
+  InlineExecutor executor;
+  const Manifest manifest = Manifest::Open(env, kDir).value();
+  GateOptions options;
+  options.memory = GateOptions::kMinMemory;
+  options.use_known_origins = false;
+  options.disk = 4;
+  auto gate = Gate::Open(env, manifest, executor, options).value();
+  Events events;
+  GateNow now{.ns = 0, .unix_s = kStart};
+  constexpr uint64_t kUrls = 60'000;
+  uint64_t refused = 0;
+  for (uint64_t i = 0; i < kUrls; ++i) {
+    const std::string url = "http://h" + std::to_string(i % 7) + ".example/" + std::to_string(i);
+    UrlRecord record;
+    record.url = url;
+    Status status = gate->Add(record, events, now);
+    while (!status) {
+      ASSERT_EQ(status.error().code(), ErrorCode::kBusy);
+      ++refused;
+      ASSERT_TRUE(gate->Pump(events, 1000, now));
+      status = gate->Add(record, events, now);
+    }
+    ASSERT_EQ(gate->waiting(), i + 1);
+  }
+  EXPECT_GT(refused, 2U);
+  for (int step = 0; step < 1000 && gate->waiting() > 0; ++step) {
+    now.ns += 1'000 * kMs;
+    ASSERT_TRUE(gate->StartRounds(now, true));
+    ASSERT_TRUE(gate->Pump(events, kUrls, now));
+    for (const std::string& request : std::exchange(events.requests, {})) {
+      ASSERT_TRUE(gate->OnRobots(request, 0, {.kind = RobotsAnswer::Kind::kAllowAll}, events, now));
+    }
+  }
+  EXPECT_EQ(gate->waiting(), 0U);
+  EXPECT_EQ(events.refs.size(), kUrls);
+  EXPECT_EQ(std::set<std::string>(events.all.begin(), events.all.end()).size(), kUrls);
 }
 
 TEST(GateOptionsTest, WhatCannotBeIsSaid) {

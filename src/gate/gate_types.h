@@ -1,4 +1,5 @@
-// What callers of the gate say and hear: options, time, answers, counts; and the words it has for origins without rules.
+// What callers of the gate say and hear: options, time, answers, counts; and the words it has for origins without
+// rules.
 
 #pragma once
 
@@ -56,12 +57,12 @@ struct GateOptions {
   uint64_t disk = uint64_t{16} << 30;
   Codec codec = Codec::kLz4;
 
-  uint32_t robots_ttl_s = 24 * 3600;     // RFC 9309 section 2.4: at most a day
-  uint32_t unreachable_ttl_s = 3600;     // then it is asked again
-  uint32_t unreachable_tries = 3;        // answers in a row after which its URLs are given up: 1 … 7
-  uint32_t request_timeout_s = 1800;     // a request without an answer is made again; at most either of the two above
+  uint32_t robots_ttl_s = 24 * 3600;  // RFC 9309 section 2.4: at most a day
+  uint32_t unreachable_ttl_s = 3600;  // then it is asked again
+  uint32_t unreachable_tries = 3;     // answers in a row after which its URLs are given up: 1 … 7
+  uint32_t request_timeout_s = 1800;  // a request without an answer is made again; at most either of the two above
   uint64_t rules_segment = uint64_t{64} << 20;
-  uint64_t pass_answers = 1000;  // so many answers of robots.txt are worth a pass through Q_R without hunger
+  uint64_t pass_answers = 1000;   // so many answers of robots.txt are worth a pass through Q_R without hunger
   bool use_known_origins = true;  // false: everything goes the way of the disk
 
   // Of both DRUMs. Nobody being hungry is no reason to leave new hosts unasked for long.

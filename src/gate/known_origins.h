@@ -33,8 +33,8 @@ class KnownOrigins {
   void Put(uint64_t key, const RobotsRef& ref) {
     if (sets_.empty()) return;
     Set& set = sets_[SetOf(key)];
-    Entry* chosen = std::min_element(
-        set.begin(), set.end(), [](const Entry& a, const Entry& b) { return a.ref.expires < b.ref.expires; });
+    Entry* chosen = std::min_element(set.begin(), set.end(),
+                                     [](const Entry& a, const Entry& b) { return a.ref.expires < b.ref.expires; });
     for (Entry& entry : set) {
       if (entry.key == key && entry.ref.present()) chosen = &entry;
     }

@@ -53,8 +53,8 @@ Status RulesStore::StartSegment() {
   std::fill(recent_.begin(), recent_.end(), Shared{});
   Segment segment;
   segment.id = next_segment_;
-  ASSIGN_OR_RETURN(BlockFileWriter writer, BlockFileWriter::Create(env_, JoinPath(dir_, NameOf(segment)),
-                                                                   FileKind::kRules, Codec::kNone));
+  ASSIGN_OR_RETURN(BlockFileWriter writer,
+                   BlockFileWriter::Create(env_, JoinPath(dir_, NameOf(segment)), FileKind::kRules, Codec::kNone));
   ++next_segment_;
   writer_ = std::move(writer);
   segment.length = writer_->length();
@@ -102,8 +102,7 @@ Result<std::optional<std::string_view>> RulesStore::Read(uint64_t position) {
     options.read_ahead = 4096;  // most rules are shorter: one read
     options.length = segment->second.length;
     reader_.reset();
-    auto reader =
-        BlockFileReader::Open(env_, JoinPath(dir_, NameOf(segment->second)), FileKind::kRules, options);
+    auto reader = BlockFileReader::Open(env_, JoinPath(dir_, NameOf(segment->second)), FileKind::kRules, options);
     if (!reader) {
       if (reader.error().code() != ErrorCode::kCorrupt) return std::unexpected(std::move(reader).error());
       ++damaged_;

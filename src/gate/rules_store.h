@@ -1,9 +1,9 @@
 // RulesStore: the compiled rules of all origins, on disk, each found again by its position.
 //
 // DRUM's values have one size and rules have many, so RobotsCache stores a position and the bytes are here: a log cut
-// into segments (docs/formats/rules_store.md), a block of its own for each rules. A position is the block's place in the
-// whole log, so a segment is found by where it begins. Rules that were written to the same segment shortly before are
-// not written again: most hosts of a provider have the same file.
+// into segments (docs/formats/rules_store.md), a block of its own for each rules. A position is the block's place in
+// the whole log, so a segment is found by where it begins. Rules that were written to the same segment shortly before
+// are not written again: most hosts of a provider have the same file.
 //
 // A segment goes when the newest thing in it has expired: nobody who looks at a reference's time asks for it then. Who
 // does not look is told that there is nothing.

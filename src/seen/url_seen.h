@@ -48,10 +48,10 @@ struct UrlSeenOptions {
 };
 
 struct UrlSeenCounts {
-  uint64_t offered = 0;     // links taken by Add
-  uint64_t recent = 0;      // of them turned away by the cache
-  uint64_t unique = 0;      // handed out
-  uint64_t duplicates = 0;  // known to DRUM
+  uint64_t offered = 0;                               // links taken by Add
+  uint64_t recent = 0;                                // of them turned away by the cache
+  uint64_t unique = 0;                                // handed out
+  uint64_t duplicates = 0;                            // known to DRUM
   uint64_t sent() const { return offered - recent; }  // to disk
 };
 
