@@ -19,9 +19,9 @@ namespace portolan::sim {
 
 struct ReachOptions {
   std::string agent = "portolan";
-  int64_t unix_ns = 0;            // when: rules and links change in time
-  bool obey_robots = true;        // robots.txt; false: as if there were none
-  bool follow_nofollow = false;   // links with rel=nofollow, and those of pages that ask it of all
+  int64_t unix_ns = 0;           // when: rules and links change in time
+  bool obey_robots = true;       // robots.txt; false: as if there were none
+  bool follow_nofollow = false;  // links with rel=nofollow, and those of pages that ask it of all
 };
 
 struct Reach {

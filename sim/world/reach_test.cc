@@ -190,8 +190,8 @@ TEST(WorldShapeSlowTest, AMillionPagesHaveTheShapeOfTheirParameters) {
   for (const double size : sizes) sum += size;
   const double mu = std::log(sizes[sizes.size() / 2]);
   const double sigma = (std::log(sizes[sizes.size() * 9 / 10]) - mu) / 1.2816;
-  std::printf("page bytes: mean %.0f, mu %.3f, sigma %.3f over %zu pages\n", sum / static_cast<double>(sizes.size()), mu,
-              sigma, sizes.size());
+  std::printf("page bytes: mean %.0f, mu %.3f, sigma %.3f over %zu pages\n", sum / static_cast<double>(sizes.size()),
+              mu, sigma, sizes.size());
   EXPECT_NEAR(mu, std::log(params.page_bytes) - params.page_sigma * params.page_sigma / 2, 0.06);
   EXPECT_NEAR(sigma, params.page_sigma, 0.06);
 }

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include <set>
 
 #include "html/charset_decoder.h"
@@ -55,8 +54,8 @@ void CompareLinks(const World& world, const Place& place, PageReader& reader, Pa
     if (testing::Test::HasFatalFailure()) return;
     ASSERT_LT(index, found.links.size()) << url << " lacks " << link.url;
     const ResolvedLink& other = found.links[index];
-    ASSERT_EQ(found.UrlOf(other), link.url) << url << " link " << index << " written "
-                                            << page.View(page.links[other.source].url);
+    ASSERT_EQ(found.UrlOf(other), link.url)
+        << url << " link " << index << " written " << page.View(page.links[other.source].url);
     ASSERT_EQ((page.links[other.source].rel & kRelNofollow) != 0 || page_nofollow, link.nofollow) << url;
     ASSERT_EQ(world.FindUrl(link.url), link.target) << link.url;
     ++index;
