@@ -150,11 +150,13 @@ TEST(WorldTest, AnyOtherSpellingIsNothing) {
     }
   }
   EXPECT_LT(found, 2000U);
-  for (const char* path : {"", "/robots.txt2", "/robots-99.txt", "/sitemap-0.xml", "/calendar/2026/13", "/browse?f=pink",
-                           "/pub/mirror/readme-1.html", "/shop.php?sid=&item=", "/999999999999999999999999", "/-"}) {
+  for (const char* path :
+       {"", "/robots.txt2", "/robots-99.txt", "/sitemap-0.xml", "/calendar/2026/13", "/browse?f=pink",
+        "/pub/mirror/readme-1.html", "/shop.php?sid=&item=", "/999999999999999999999999", "/-"}) {
     EXPECT_EQ(world->Find(world->HostName({0, 0}), path).place_class, PlaceClass::kNothing) << path;
   }
-  for (const char* name : {"", "test", ".test", "www.test", "example.com", "www.silver-99999999.test", "a.b.c.d.test"}) {
+  for (const char* name :
+       {"", "test", ".test", "www.test", "example.com", "www.silver-99999999.test", "a.b.c.d.test"}) {
     EXPECT_FALSE(world->FindHost(name)) << name;
   }
 }
@@ -236,7 +238,8 @@ TEST(WorldTest, MirrorsAndDuplicatesShowTheSameBytes) {
       ++mirrors;
       ASSERT_EQ(world->Pages({d, h}), world->Pages(*original));
       for (uint64_t page = 0; page < std::min<uint64_t>(world->Pages(*original), 5); ++page) {
-        ASSERT_EQ(Ask(*world, {{d, h}, PlaceClass::kPage, page}).body == Ask(*world, {*original, PlaceClass::kPage, page}).body,
+        ASSERT_EQ(Ask(*world, {{d, h}, PlaceClass::kPage, page}).body ==
+                      Ask(*world, {*original, PlaceClass::kPage, page}).body,
                   true);
       }
     }
