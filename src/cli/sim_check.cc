@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/sim.h"
 #include "cli/verb_app.h"
+#include "io/clock.h"
 #include "io/env.h"
 #include "sim/hits/hit_log_reader.h"
 #include "sim/oracle/judge.h"
@@ -113,8 +114,9 @@ Status ReadEvents(sim::HitLogReader& reader, sim::HitSink& sink) {
 
 // Compares with what could have been reached when the crawl began.
 Status Cover(const CheckFlags& flags, const sim::World& world, sim::Judge& judge) {
+  const bool empty = judge.account().fetches == 0;
   const sim::Reach reach = sim::Enumerate(world, {.agent = flags.rules.agent,
-                                                  .unix_ns = judge.account().first_ns,
+                                                  .unix_ns = empty ? Clock::Real().UnixNs() : judge.account().first_ns,
                                                   .obey_robots = flags.rules.robots,
                                                   .follow_nofollow = flags.follow_nofollow});
   std::string missed;

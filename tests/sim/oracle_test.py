@@ -1,0 +1,261 @@
+"""The oracle's account of real clients on real sockets: a script that breaks known rules, and wget2.
+
+usage: oracle_test.py PORTOLAN
+
+The part with wget2 wants network and mount namespaces of its own (root); it is skipped where there are none.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+
+PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
+WORLD = ["--seed", "3", "--set", "robots_rules=1", "--set", "restricted_pages=0.3", "--set", "change_days=0"]
+GAP_S = 1.0
+
+
+class Server:
+    """portolan sim serve, ready to be visited."""
+
+    def __init__(self, log, *flags):
+        command = [PROGRAM, "sim", "serve", "--log", str(log), "--max-seconds", "120", *flags]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.ready = json.loads(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+        self.process.stdout.close()
+
+    def resolve(self, name):
+        """The first IPv4 address that the simulated DNS gives."""
+        question = struct.pack(">HHHHHH", 7, 0x100, 1, 0, 0, 0)
+        question += b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0\0\1\0\1"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+            udp.settimeout(10)
+            udp.sendto(question, ("127.0.0.1", self.ready["dns_port"]))
+            answer = udp.recv(2000)
+        count = struct.unpack(">H", answer[6:8])[0]
+        at = len(question)
+        for _ in range(count):
+            kind, _, _, size = struct.unpack(">HHIH", answer[at + 2 : at + 12])
+            if kind == 1:
+                return socket.inet_ntoa(answer[at + 12 : at + 12 + size])
+            at += 12 + size
+        raise AssertionError(f"no address for {name}")
+
+
+class Client:
+    """Asks politely: a new connection each time, a second after the last request began."""
+
+    def __init__(self, server):
+        self.server = server
+        self.last = 0
+        self.addresses = {}
+
+    def connect(self, host):
+        if host not in self.addresses:
+            self.addresses[host] = self.server.resolve(host)
+        return socket.create_connection((self.addresses[host], self.server.ready["http_port"]), timeout=20)
+
+    def wait(self):
+        time.sleep(max(0, self.last + GAP_S + 0.1 - time.monotonic()))
+
+    def get(self, url, hasty=False):
+        parts = urllib.parse.urlsplit(url)
+        path = parts.path + ("?" + parts.query if parts.query else "")
+        if not hasty:
+            self.wait()
+        with self.connect(parts.hostname) as connection:
+            self.last = time.monotonic()
+            head = f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: portolan/0\r\nConnection: close\r\n\r\n"
+            connection.sendall(head.encode())
+            answer = b""
+            while chunk := connection.recv(65536):
+                answer += chunk
+        # The server has seen us go before we come again.
+        return int(answer.split(b" ", 2)[1])
+
+
+def check(log, *flags):
+    command = [PROGRAM, "sim", "check", "--log", str(log), "--json", *flags]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    account = json.loads(result.stdout) if result.stdout else None
+    return result.returncode, account, result.stderr
+
+
+def violations(account):
+    return {key[: -len("_violations")]: value for key, value in account.items() if key.endswith("_violations") and value}
+
+
+def origin(url):
+    return "{0.scheme}://{0.netloc}".format(urllib.parse.urlsplit(url))
+
+
+RULES = ["--host-gap", str(GAP_S), "--connections", "1", "--ip-sockets", "1", "--max-fetches-per-url", "1"]
+
+
+class ScriptedCrawl(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.log = pathlib.Path(self.folder.name) / "hits.tsv"
+
+    def pages(self, *flags):
+        """All reachable pages by origin: what nobody has fetched yet."""
+        missed = pathlib.Path(self.folder.name) / "missed"
+        deadline = time.monotonic() + 20
+        while True:
+            code, _, error = check(self.log, "--missed", str(missed), *flags)
+            if code == 0:
+                break
+            self.assertLess(time.monotonic(), deadline, error)  # the log's first line is on its way
+        pages = collections.defaultdict(list)
+        for url in missed.read_text().splitlines():
+            pages[origin(url)].append(url)
+        return pages
+
+    def crawl(self, planted):
+        with Server(self.log, "--profile", "small", *WORLD) as server:
+            allowed = self.pages()
+            everything = self.pages("--ignore-robots")
+            forbidden = {site: sorted(set(everything[site]) - set(urls)) for site, urls in allowed.items()}
+            first = next(site for site, urls in sorted(allowed.items()) if len(urls) >= 4 and forbidden[site])
+            second = next(site for site, urls in sorted(allowed.items()) if len(urls) >= 2 and site != first)
+            client = Client(server)
+            # Names are asked for once each, before the requests.
+            client.connect(urllib.parse.urlsplit(first).hostname).close()
+            client.connect(urllib.parse.urlsplit(second).hostname).close()
+            urls = allowed[first]
+            statuses = [client.get(first + "/robots.txt"), client.get(urls[0]), client.get(urls[1])]
+            if planted:
+                statuses.append(client.get(urls[2], hasty=True))  # at once
+                statuses.append(client.get(forbidden[first][0]))
+                statuses.append(client.get(allowed[second][0]))  # before its robots.txt
+                client.get(first + "/a-page-that-nobody-made")
+                statuses.append(client.get(urls[0]))  # a second time
+                client.wait()
+                with client.connect(urllib.parse.urlsplit(first).hostname):  # beside the next one
+                    statuses.append(client.get(urls[3]))
+            statuses.append(client.get(second + "/robots.txt"))
+            statuses.append(client.get(allowed[second][1]))
+            self.assertEqual(set(statuses), {200})
+        return check(self.log, *RULES)
+
+    def test_planted_violations_are_found_and_no_others(self):
+        code, account, error = self.crawl(planted=True)
+        self.assertEqual(error, "")
+        expected = {"host_gap": 1, "robots": 1, "robots_not_asked": 1, "unknown_url": 1, "repeat": 1, "sockets": 1}
+        self.assertEqual(violations(account), expected, account["offences"])
+        self.assertEqual(account["violations"], 6)
+        self.assertEqual(code, 1)
+        self.assertEqual(account["fetches"], 11)
+        self.assertEqual(account["robots_fetches"], 2)
+        self.assertEqual(account["dns_questions"], 2)
+        self.assertEqual(account["max_dns_questions"], 1)
+        self.assertEqual(account["pages_fetched"], 7)
+        self.assertLess(account["min_host_gap_s"], GAP_S)
+        self.assertEqual(len(account["offences"]), 6)
+
+    def test_same_crawl_without_them_is_clean(self):
+        code, account, error = self.crawl(planted=False)
+        self.assertEqual(error, "")
+        self.assertEqual(violations(account), {}, account["offences"])
+        self.assertEqual(code, 0)
+        self.assertEqual(account["fetches"], 5)
+        self.assertEqual(account["fetched_of_reachable"], 3)
+        self.assertEqual(account["missed"], account["reachable"] - 3)
+        # Three pages are not all.
+        code, account, _ = check(self.log, *RULES, "--complete")
+        self.assertEqual(code, 1)
+        self.assertEqual(violations(account), {"missed": account["missed"]})
+
+    def test_unusable_logs(self):
+        self.assertEqual(check(self.log)[0], 3)
+        self.log.write_text("something else\n")
+        code, account, error = check(self.log)
+        self.assertEqual((code, account), (3, None))
+        self.assertIn(str(self.log), error)
+        self.log.write_text("W\t1\tsmall\t3\t\nH\tno number\n")
+        self.assertEqual(check(self.log)[0], 3)
+
+
+class OtherCrawler(unittest.TestCase):
+    """wget2 fetches the whole world as fast as it can; its own account is compared with the oracle's."""
+
+    def test_wget2(self):
+        if shutil.which("wget2") is None:
+            self.skipTest("no wget2")
+        with tempfile.TemporaryDirectory() as folder:
+            command = ["unshare", "--net", "--mount", sys.executable, __file__, PROGRAM, "--inside", folder]
+            result = subprocess.run(command, capture_output=True, text=True, timeout=200)
+            if "unshare" in result.stderr:
+                self.skipTest(result.stderr.strip())
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.compare(pathlib.Path(folder))
+
+    def compare(self, folder):
+        log = folder / "hits.tsv"
+        code, account, _ = check(log, "--agent", "wget", "--host-gap", str(GAP_S), "--connections", "1")
+        self.assertEqual(code, 1)
+        # wget2's own list of what it asked for: a line each, URL and status among its fields.
+        theirs = collections.Counter()
+        for line in (folder / "wget2.csv").read_text().splitlines():
+            for field in line.split(","):
+                if field.startswith("http"):
+                    theirs[field] += 1
+        hits = [line.split("\t") for line in log.read_text().splitlines() if line.startswith("H\t")]
+        ours = collections.Counter(f"http://{hit[4]}{hit[7]}" for hit in hits)
+        self.assertEqual(account["fetches"], len(hits))
+        self.assertEqual(ours, theirs)
+        # Its politeness, by a pass over the log that knows nothing of the oracle.
+        last = {}
+        close = 0
+        smallest = 1e9
+        for at, host in sorted((int(hit[1]), hit[4]) for hit in hits):
+            if host in last:
+                gap = (at - last[host]) / 1e9
+                smallest = min(smallest, gap)
+                close += gap + 0.002 < GAP_S
+            last[host] = at
+        self.assertEqual(account["host_gap_violations"], close)
+        self.assertAlmostEqual(account["min_host_gap_s"], smallest, places=6)
+        self.assertGreater(close, 0)
+        # It obeys robots.txt, asks for it first, makes nothing up, and finds nearly all.
+        self.assertEqual(account["robots_violations"], 0, account["offences"])
+        self.assertEqual(account["unknown_url_violations"], 0, account["offences"])
+        self.assertEqual(account["robots_fetches"], account["hosts"])
+        self.assertEqual(account["missed"], 0, account["missed_urls"])
+
+
+def inside(folder):
+    """Within the namespaces: the simulated web has the real ports, and the resolver's file names it."""
+    resolv = folder / "resolv.conf"
+    resolv.write_text("nameserver 127.0.0.1\n")
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    subprocess.run(["mount", "--bind", str(resolv), os.path.realpath("/etc/resolv.conf")], check=True)
+    with Server(folder / "hits.tsv", "--profile", "small", "--privileged", *WORLD) as server:
+        command = ["wget2", "-r", "-l", "inf", "-H", "-D", "test", "--tries", "1", "--timeout", "20", "--no-config"]
+        command += ["--stats-site=csv:" + str(folder / "wget2.csv"), "-P", str(folder / "pages"), "-q"]
+        subprocess.run(command + server.ready["seeds"], check=False, timeout=120)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--inside"]:
+        inside(pathlib.Path(sys.argv[2]))
+    else:
+        unittest.main()
