@@ -38,18 +38,23 @@ bool Listens(uint16_t port) {
 
 bool Nginx::Installed() { return access(kProgram, X_OK) == 0; }
 
-Nginx::Nginx(const std::string& dir, const std::string& listen_flags, const std::string& server_lines) {
+Nginx::Nginx(const std::string& dir, const std::string& listen_flags, const std::string& server_lines,
+             size_t addresses) {
   // Another program may take the port between our look and nginx's; then another one is tried.
   for (int attempt = 0; attempt < 5 && pid_ < 0; ++attempt) {
     port_ = ClosedPort();
+    std::string listens;
+    for (size_t i = 1; i <= addresses; ++i) {
+      listens += fmt::format("listen 127.0.0.{}:{}{} backlog=4096; ", i, port_, listen_flags);
+    }
     const std::string config = dir + "/nginx.conf";
     std::ofstream(config) << fmt::format(
         "daemon off; master_process off; worker_processes 1; pid {0}/nginx.pid; error_log {0}/error.log;\n"
         "events {{ worker_connections 4096; }}\n"
         "http {{ access_log off; client_body_temp_path {0}/t1; proxy_temp_path {0}/t2; fastcgi_temp_path {0}/t3;\n"
         "  uwsgi_temp_path {0}/t4; scgi_temp_path {0}/t5; default_type text/html; keepalive_requests 1000000;\n"
-        "  server {{ listen 127.0.0.1:{1}{2} backlog=4096; root {0}; {3} }} }}\n",
-        dir, port_, listen_flags, server_lines);
+        "  server {{ {1} root {0}; {2} }} }}\n",
+        dir, listens, server_lines);
     std::string program = kProgram;
     std::string c = "-c";
     std::string e = "-e";

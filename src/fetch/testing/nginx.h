@@ -13,8 +13,9 @@ class Nginx {
  public:
   static bool Installed();
 
-  // `server_lines` go into the server block after "listen 127.0.0.1:PORT<listen_flags>;". Files are served from root().
-  Nginx(const std::string& dir, const std::string& listen_flags, const std::string& server_lines);
+  // Listens on 127.0.0.1 … 127.0.0.`addresses` with the flags of nginx's "listen", and serves the files in `dir`.
+  // `server_lines` go into the server block.
+  Nginx(const std::string& dir, const std::string& listen_flags, const std::string& server_lines, size_t addresses = 1);
   ~Nginx();
   Nginx(const Nginx&) = delete;
   Nginx& operator=(const Nginx&) = delete;
