@@ -36,6 +36,8 @@ void AddLimitFlags(VerbApp& app, CrawlFlags& flags) {
 }
 
 void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
+  app->add_option("--set", flags.set, "Any setting of 'portolan config', e.g. fetch.http2=false; may be repeated")
+      ->type_name("KEY=VALUE");
   app->add_option("--profile", flags.profile, "site (default): a few sites; web: the open web, with IRLbot's figures")
       ->type_name("NAME");
   app->add_option("--scope", flags.scope, "What is followed: domain, host, prefix or any")->type_name("MODE");
@@ -73,7 +75,7 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base) {
     }
   }
   if (!flags.scope.empty()) {
-    ASSIGN_OR_RETURN(config.scope.mode, ParseScopeMode(flags.scope));
+    RETURN_IF_ERROR(SetConfig(config, "scope.mode", flags.scope));
   }
   if (flags.max_pages) {
     ASSIGN_OR_RETURN(config.crawl.max_pages, ParseCount(*flags.max_pages));
@@ -102,6 +104,13 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base) {
   if (!flags.dns.empty()) config.fetch.dns_servers = flags.dns;
   if (!flags.ca.empty()) config.fetch.ca_file = flags.ca;
   if (flags.allow_private) config.fetch.allow_private_addresses = true;
+  for (const std::string& setting : flags.set) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      return Fail(ErrorCode::kInvalidArgument, "--set wants SECTION.KEY=VALUE, not '" + setting + "'");
+    }
+    RETURN_IF_ERROR(SetConfig(config, setting.substr(0, equals), setting.substr(equals + 1)));
+  }
   return config;
 }
 

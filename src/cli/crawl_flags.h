@@ -30,6 +30,7 @@ struct CrawlFlags {
   std::vector<std::string> dns;
   std::string ca;
   bool allow_private = false;
+  std::vector<std::string> set;
 };
 
 void AddLimitFlags(VerbApp& app, CrawlFlags& flags);

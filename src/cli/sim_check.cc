@@ -16,9 +16,9 @@
 #include "io/env.h"
 #include "sim/hits/hit_log_reader.h"
 #include "sim/oracle/judge.h"
+#include "sim/oracle/judge_log.h"
 #include "sim/oracle/time_order.h"
 #include "sim/world/params.h"
-#include "sim/world/reach.h"
 #include "sim/world/world.h"
 
 namespace portolan {
@@ -56,23 +56,8 @@ int Unusable(const Error& error) {
   return kExitBadInput;
 }
 
-// The world that the log names: all that differs from the defaults stands there.
-Result<sim::WorldParams> ParamsOf(const sim::HitLogHeader& header) {
-  sim::WorldParams params;
-  params.profile = header.profile;
-  std::string_view rest = header.parameters;
-  while (!rest.empty()) {
-    const std::string_view word = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    const size_t equals = word.find('=');
-    if (equals == std::string_view::npos) continue;
-    RETURN_IF_ERROR(sim::SetParam(params, word.substr(0, equals), word.substr(equals + 1)));
-  }
-  return params;
-}
-
 Result<std::unique_ptr<sim::World>> MakeWorld(const CheckFlags& flags, const sim::HitLogHeader& header) {
-  auto logged = ParamsOf(header);
+  auto logged = sim::ParamsOfHeader(header);
   if (!logged) return Fail(ErrorCode::kCorrupt, fmt::format("{}: {}", flags.log, logged.error().message()));
   sim::WorldParams params = *logged;
   if (!flags.profile.empty()) {
@@ -91,44 +76,12 @@ Result<std::unique_ptr<sim::World>> MakeWorld(const CheckFlags& flags, const sim
   return sim::World::Create(params, flags.has_seed ? flags.seed : header.seed);
 }
 
-Status ReadEvents(sim::HitLogReader& reader, sim::HitSink& sink) {
-  for (;;) {
-    ASSIGN_OR_RETURN(const sim::HitEvent* event, reader.Next());
-    if (event == nullptr) return {};
-    switch (event->kind) {
-      case sim::HitEventKind::kHit:
-        sink.OnHit(event->hit);
-        break;
-      case sim::HitEventKind::kOpen:
-        sink.OnOpen(event->unix_ns, event->connection, event->address, event->port);
-        break;
-      case sim::HitEventKind::kClose:
-        sink.OnClose(event->unix_ns, event->connection);
-        break;
-      case sim::HitEventKind::kDns:
-        sink.OnDns(event->unix_ns, event->name, event->type, event->rcode);
-        break;
-    }
-  }
-}
-
 // Compares with what could have been reached when the crawl began.
 Status Cover(const CheckFlags& flags, const sim::World& world, sim::Judge& judge) {
-  const bool empty = judge.account().fetches == 0;
-  const sim::Reach reach = sim::Enumerate(world, {.agent = flags.rules.agent,
-                                                  .unix_ns = empty ? Clock::Real().UnixNs() : judge.account().first_ns,
-                                                  .obey_robots = flags.rules.robots,
-                                                  .follow_nofollow = flags.follow_nofollow});
   std::string missed;
   std::function<void(const std::string&)> note;
   if (!flags.missed_path.empty()) note = [&missed](const std::string& url) { missed += url + "\n"; };
-  judge.Cover(
-      [&](const std::function<void(uint64_t)>& each) {
-        for (uint64_t page = 0; page < world.TotalPages(); ++page) {
-          if (reach.Has(page)) each(page);
-        }
-      },
-      note);
+  sim::CoverReachable(world, flags.rules, flags.follow_nofollow, judge, note);
   if (flags.missed_path.empty()) return {};
   return ReplaceFile(Env::Posix(), flags.missed_path, missed);
 }
@@ -152,7 +105,7 @@ int Check(CheckFlags& flags) {
   options.freshness_every_ns = ToNs(flags.freshness_every);
   sim::Judge judge(**world, options);
   sim::TimeOrder order(judge, ToNs(flags.window));
-  if (const Status status = ReadEvents(**reader, order); !status) return Unusable(status.error());
+  if (const Status status = sim::ReadHits(**reader, order); !status) return Unusable(status.error());
   order.Flush();
   if (order.late() > 0) {
     PrintError(fmt::format("{}: {} events stand more than {} behind their time: ask for a longer --window", flags.log,

@@ -8,6 +8,10 @@ namespace portolan {
 
 std::span<const Verb> Verbs() {
   static constexpr std::array kVerbs = {
+      Verb{"crawl", "Crawl", "crawl from seeds into a directory", &RunCrawl},
+      Verb{"resume", "Crawl", "go on with a crawl that was stopped or broke off", &RunResume},
+      Verb{"status", "Crawl", "say how a crawl stands", &RunStatus},
+      Verb{"demo", "Crawl", "crawl a simulated web on this machine: no network needed", &RunDemo},
       Verb{"config", "Set up", "print the settings in force, with comments", &RunConfig},
       Verb{"plan", "Set up", "say what a crawl of a given size needs: disk, memory, time", &RunPlan},
       Verb{"disk", "Look inside", "dump or check a file of the crawl's state", &RunDisk},

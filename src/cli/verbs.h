@@ -6,6 +6,10 @@ namespace portolan {
 
 int RunBench(int argc, char** argv);
 int RunConfig(int argc, char** argv);
+int RunCrawl(int argc, char** argv);
+int RunDemo(int argc, char** argv);
+int RunResume(int argc, char** argv);
+int RunStatus(int argc, char** argv);
 int RunDisk(int argc, char** argv);
 int RunPlan(int argc, char** argv);
 int RunSim(int argc, char** argv);

@@ -75,6 +75,30 @@ Result<Config> ParseConfig(std::string_view text, const std::string& path) {
   return config;
 }
 
+Status SetConfig(Config& config, std::string_view name, std::string_view value) {
+  std::vector<std::string> names;
+  for (const ConfigField& field : ConfigFields()) {
+    names.push_back(fmt::format("{}.{}", field.section, field.key));
+    if (names.back() != name) continue;
+    toml::table table;
+    try {
+      table = toml::parse(fmt::format("value = {}", value));
+    } catch (const toml::parse_error&) {
+      table.clear();
+    }
+    if (table.size() != 1) table = toml::table{{"value", std::string(value)}};
+    if (const Status status = field.read(config, *table.get("value")); !status) {
+      return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: {}", name, status.error().message()));
+    }
+    return {};
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string_view nearest = NearestWord(name, known);
+  return Fail(ErrorCode::kInvalidArgument,
+              fmt::format("unknown setting '{}'{}", name,
+                          nearest.empty() ? "" : fmt::format(": did you mean '{}'?", nearest)));
+}
+
 Result<Config> LoadConfig(Env& env, const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(env, path));
   return ParseConfig(text, path);
