@@ -55,9 +55,15 @@ size_t FrontQueues::Draw() {
 Result<const std::string*> FrontQueues::Next() {
   if (gate_.empty()) {
     if (on_disk_ == 0) return nullptr;
-    ASSIGN_OR_RETURN(std::vector<std::string> batch, queues_[Draw()]->Pop(kBatch));
-    on_disk_ -= batch.size();
-    for (std::string& record : batch) gate_.push_back(std::move(record));
+    DiskQueue& queue = *queues_[Draw()];
+    // One by one: a queue that fails in the middle of a batch would keep what it had read of it to itself.
+    for (size_t i = 0; i < kBatch; ++i) {
+      auto record = queue.Pop(1);
+      if (!record && gate_.empty()) return std::unexpected(std::move(record).error());
+      if (!record || record->empty()) break;
+      gate_.push_back(std::move(record->front()));
+      --on_disk_;
+    }
   }
   return &gate_.front();
 }

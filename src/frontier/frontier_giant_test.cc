@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <map>
 #include <queue>
 #include <string>
@@ -131,7 +131,7 @@ TEST(FrontierCostSlowTest, NextAndFinishAtAHundredThousandHosts) {
   constexpr uint32_t kHosts = 100'000;
   constexpr uint32_t kEach = 12;
   MemEnv env;
-  const Manifest manifest = Manifest::Open(env, "store").value();
+  Manifest manifest = Manifest::Open(env, "store").value();
   FrontierOptions options;
   options.back_queues = kHosts;
   options.max_resolving = kHosts;
@@ -145,12 +145,12 @@ TEST(FrontierCostSlowTest, NextAndFinishAtAHundredThousandHosts) {
   int64_t now = 0;
   uint64_t fetched = 0;
   std::vector<SlotId> slots;
-  using Clock = std::chrono::steady_clock;
-  Clock::duration pulling{};
-  Clock::duration fetching{};
+  std::clock_t pulling = 0;  // processor time: the machine has other work
+  std::clock_t fetching = 0;
   uint64_t timed = 0;
+  bool committed = false;
   while (fetched < uint64_t{kHosts} * kEach) {
-    const auto begin = Clock::now();
+    const std::clock_t begin = std::clock();
     bool only_fetches = true;
     slots.clear();
     while (slots.size() < 1000) {
@@ -176,14 +176,27 @@ TEST(FrontierCostSlowTest, NextAndFinishAtAHundredThousandHosts) {
     }
     for (const SlotId slot : slots) frontier->Finish(slot, {.duration_ns = 1000}, now);
     fetched += slots.size();
-    (only_fetches ? fetching : pulling) += Clock::now() - begin;
+    (only_fetches ? fetching : pulling) += std::clock() - begin;
     if (only_fetches) timed += slots.size();
     now += kSecond / 1000;
+    if (fetched < uint64_t{kHosts} * 2 || committed) continue;
+    // Now all of it is in RAM.
+    committed = true;
+    const auto counts = frontier->counts();
+    std::clock_t mark = std::clock();
+    ASSERT_TRUE(manifest.Commit(frontier->Checkpointables()));
+    const auto ms = [&mark] { return 1e3 / CLOCKS_PER_SEC * static_cast<double>(std::clock() - mark); };
+    fmt::print("commit of {} URLs of {} hosts, {:.0f} MB of RAM: {:.0f} ms\n", counts.back_ram, counts.hosts,
+               static_cast<double>(counts.ram_bytes) / 1e6, ms());
+    mark = std::clock();
+    const auto again = Frontier::Open(env, manifest, options, now, now);
+    ASSERT_TRUE(again) << again.error().ToString();
+    EXPECT_EQ((*again)->counts().urls(), counts.urls());
+    fmt::print("opened again in {:.0f} ms\n", ms());
   }
-  const double ns = static_cast<double>(std::chrono::nanoseconds(fetching).count()) / static_cast<double>(timed);
+  const double ns = 1e9 / CLOCKS_PER_SEC * static_cast<double>(fetching) / static_cast<double>(timed);
   fmt::print("Next + Finish: {:.0f} ns a URL ({} URLs, {} hosts); with pulling and resolving {:.0f} ns\n", ns, timed,
-             kHosts,
-             static_cast<double>(std::chrono::nanoseconds(fetching + pulling).count()) / static_cast<double>(fetched));
+             kHosts, 1e9 / CLOCKS_PER_SEC * static_cast<double>(fetching + pulling) / static_cast<double>(fetched));
   EXPECT_LT(ns, 50'000);
   EXPECT_EQ(frontier->counts().urls(), 0U);
 }

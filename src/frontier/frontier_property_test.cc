@@ -372,7 +372,7 @@ TEST_P(FrontierPropertyTest, WithinLittleMemory) {
   driver.Finish();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, FrontierPropertyTest, testing::Range(0, 12));
+INSTANTIATE_TEST_SUITE_P(Seeds, FrontierPropertyTest, testing::Range(0, 6));
 
 TEST(FrontierDeterminismTest, TheSameCallsGiveTheSameDispatches) {
   std::vector<uint64_t> traces;

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -65,15 +66,17 @@ class TimedHeap {
   // Every parent is before its children. For checks.
   bool Ordered() const {
     for (size_t i = 1; i < nodes_.size(); ++i) {
-      if (nodes_[i].Before(nodes_[(i - 1) / 2])) return false;
+      if (nodes_[i].Before(nodes_[(i - 1) / kChildren])) return false;
     }
     return true;
   }
 
  private:
+  static constexpr size_t kChildren = 4;  // half the levels of two, and siblings share cache lines
+
   template <typename Position>
   void Settle(size_t place, Position& position) {
-    if (place > 0 && nodes_[place].Before(nodes_[(place - 1) / 2])) {
+    if (place > 0 && nodes_[place].Before(nodes_[(place - 1) / kChildren])) {
       Up(place, position);
     } else {
       Down(place, position);
@@ -84,7 +87,7 @@ class TimedHeap {
   void Up(size_t place, Position& position) {
     const TimedNode node = nodes_[place];
     while (place > 0) {
-      const size_t parent = (place - 1) / 2;
+      const size_t parent = (place - 1) / kChildren;
       if (!node.Before(nodes_[parent])) break;
       Set(place, nodes_[parent], position);
       place = parent;
@@ -96,9 +99,13 @@ class TimedHeap {
   void Down(size_t place, Position& position) {
     const TimedNode node = nodes_[place];
     for (;;) {
-      size_t child = 2 * place + 1;
-      if (child >= nodes_.size()) break;
-      if (child + 1 < nodes_.size() && nodes_[child + 1].Before(nodes_[child])) ++child;
+      const size_t first = kChildren * place + 1;
+      if (first >= nodes_.size()) break;
+      const size_t end = std::min(first + kChildren, nodes_.size());
+      size_t child = first;
+      for (size_t other = first + 1; other < end; ++other) {
+        if (nodes_[other].Before(nodes_[child])) child = other;
+      }
       if (!nodes_[child].Before(node)) break;
       Set(place, nodes_[child], position);
       place = child;

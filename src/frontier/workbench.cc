@@ -23,33 +23,35 @@ uint32_t Workbench::FindOrMake(const Address& address) {
   ips_[ip].address = address;
   ips_[ip].free_ns = quiet_until_ns_;
   ips_[ip].used = true;
-  Enter(ip);
+  Refresh(ip);
   return ip;
 }
 
-void Workbench::Enter(uint32_t ip) {
+void Workbench::Refresh(uint32_t ip) {
   Ip& entry = ips_[ip];
-  DCHECK(entry.place == TimedHeap::kOutside);
-  if (!entry.hosts.empty()) {
+  const Where to = !entry.hosts.empty() ? Where::kTop : entry.bound == 0 ? Where::kIdle : Where::kNowhere;
+  TimedNode node{entry.free_ns, 0, ip};
+  if (to == Where::kTop) {
     const TimedNode& best = entry.hosts.top();
-    top_.Push({std::max(entry.free_ns, best.time_ns), best.sequence, ip}, IpPlace());
-  } else if (entry.bound == 0) {
-    idle_.Push({entry.free_ns, sequence_++, ip}, IpPlace());
+    node = {std::max(entry.free_ns, best.time_ns), best.sequence, ip};
+  } else if (to == Where::kIdle) {
+    node.sequence = sequence_++;
   }
-}
-
-void Workbench::Leave(uint32_t ip) {
-  const Ip& entry = ips_[ip];
-  if (entry.place == TimedHeap::kOutside) return;
-  (entry.hosts.empty() ? idle_ : top_).Remove(entry.place, IpPlace());
+  TimedHeap& before = entry.where == Where::kTop ? top_ : idle_;
+  if (to == entry.where) {
+    if (to != Where::kNowhere) before.Change(entry.place, node.time_ns, node.sequence, IpPlace());
+    return;
+  }
+  if (entry.where != Where::kNowhere) before.Remove(entry.place, IpPlace());
+  entry.where = to;
+  if (to != Where::kNowhere) (to == Where::kTop ? top_ : idle_).Push(node, IpPlace());
 }
 
 void Workbench::Bind(uint32_t host, const Address& address, int64_t now_ns) {
   const uint32_t ip = FindOrMake(address);
   if (hosts_[host].ip == ip) return;
-  Leave(ip);
   ++ips_[ip].bound;
-  Enter(ip);
+  Refresh(ip);
   Unbind(host, now_ns);
   hosts_[host].ip = ip;
 }
@@ -60,28 +62,25 @@ void Workbench::Unbind(uint32_t host, int64_t now_ns) {
   DCHECK(hosts_[host].place == TimedHeap::kOutside);
   hosts_[host].ip = kNoIp;
   Ip& entry = ips_[ip];
-  Leave(ip);
   if (entry.holder == host) {
     entry.holder = kNoHost;
     entry.free_ns = std::max(entry.free_ns, now_ns + politeness_.ip_delay_ns);
   }
   --entry.bound;
-  Enter(ip);
+  Refresh(ip);
 }
 
 void Workbench::Put(uint32_t host, int64_t time_ns) {
   const uint32_t ip = hosts_[host].ip;
   DCHECK(ip != kNoIp && hosts_[host].place == TimedHeap::kOutside);
-  Leave(ip);
   ips_[ip].hosts.Push({time_ns, sequence_++, host}, HostPlace());
-  Enter(ip);
+  Refresh(ip);
 }
 
 void Workbench::Take(uint32_t host) {
   const uint32_t ip = hosts_[host].ip;
-  Leave(ip);
   ips_[ip].hosts.Remove(hosts_[host].place, HostPlace());
-  Enter(ip);
+  Refresh(ip);
 }
 
 int64_t Workbench::TimeOf(uint32_t host) const { return ips_[hosts_[host].ip].hosts.at(hosts_[host].place).time_ns; }
@@ -95,13 +94,12 @@ void Workbench::Hit(uint32_t host, int64_t now_ns) {
   DCHECK(Top(now_ns) == host);
   const uint32_t ip = hosts_[host].ip;
   Ip& entry = ips_[ip];
-  Leave(ip);
   entry.hosts.Remove(hosts_[host].place, HostPlace());
   hosts_[host].ip_free_before_ns = entry.free_ns;
   hosts_[host].ip_holder_before = entry.holder;
   entry.free_ns = now_ns + std::max(politeness_.ip_hold_max_ns, politeness_.ip_delay_ns);
   entry.holder = host;
-  Enter(ip);
+  Refresh(ip);
 }
 
 void Workbench::End(uint32_t host, int64_t now_ns) {
@@ -109,29 +107,27 @@ void Workbench::End(uint32_t host, int64_t now_ns) {
   Ip& entry = ips_[ip];
   // Another host was let through meanwhile: the address's clock is that one's.
   if (entry.holder != host) return;
-  Leave(ip);
   entry.holder = kNoHost;
   entry.free_ns = now_ns + politeness_.ip_delay_ns;
-  Enter(ip);
+  Refresh(ip);
 }
 
 void Workbench::Undo(uint32_t host) {
   const uint32_t ip = hosts_[host].ip;
   Ip& entry = ips_[ip];
   if (entry.holder != host) return;
-  Leave(ip);
   // The one before may still be under way; then its end counts again.
   const uint32_t before = hosts_[host].ip_holder_before;
   const bool holds = before != kNoHost && hosts_[before].state == HostState::kInFlight && hosts_[before].ip == ip;
   entry.holder = holds ? before : kNoHost;
   entry.free_ns = hosts_[host].ip_free_before_ns;
-  Enter(ip);
+  Refresh(ip);
 }
 
 void Workbench::Expire(int64_t now_ns, size_t max) {
   for (; max > 0 && !idle_.empty() && idle_.top().time_ns <= now_ns; --max) {
     const uint32_t ip = idle_.top().id;
-    Leave(ip);
+    idle_.Remove(ips_[ip].place, IpPlace());
     numbers_.erase(ips_[ip].address.Hash());
     ips_[ip] = Ip();
     free_.push_back(ip);
@@ -140,9 +136,8 @@ void Workbench::Expire(int64_t now_ns, size_t max) {
 
 void Workbench::RestoreClock(const Address& address, int64_t free_ns) {
   const uint32_t ip = FindOrMake(address);
-  Leave(ip);
   ips_[ip].free_ns = std::max(ips_[ip].free_ns, free_ns);
-  Enter(ip);
+  Refresh(ip);
 }
 
 Status Workbench::CheckInvariants() const {

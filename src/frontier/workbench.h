@@ -34,12 +34,14 @@ class Workbench {
  public:
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
+  enum class Where : uint8_t { kNowhere, kTop, kIdle };
   struct Ip {
     Address address;
     int64_t free_ns = kFreeSinceEver;  // no hit before
     uint32_t bound = 0;                // hosts that use it, on the bench or not
     uint32_t holder = kNoHost;         // the host that was dispatched last, while its request is outstanding
     uint32_t place = TimedHeap::kOutside;
+    Where where = Where::kNowhere;  // the heap that `place` is in
     bool used = false;
     TimedHeap hosts;
   };
@@ -95,9 +97,8 @@ class Workbench {
 
  private:
   uint32_t FindOrMake(const Address& address);
-  // The address's place in the top heap, or in that of the idle ones, after a change. It is in neither before.
-  void Enter(uint32_t ip);
-  void Leave(uint32_t ip);
+  // Puts the address where it belongs after a change: top heap, idle ones, or neither.
+  void Refresh(uint32_t ip);
   auto HostPlace() {
     return [this](uint32_t id) -> uint32_t& { return hosts_[id].place; };
   }
