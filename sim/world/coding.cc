@@ -86,25 +86,30 @@ std::string Compress(ContentCoding coding, std::string_view bytes) {
 }
 
 std::string GzipBomb(uint64_t bytes) {
+  // A mebibyte of zeros is compressed once, up to a flush that forgets what was before; the rest is repetition.
+  constexpr uint64_t kPiece = 1 << 20;
+  const uint64_t pieces = std::max<uint64_t>(1, bytes / kPiece);
+  const std::string zeros(kPiece, '\0');
+  std::string block(1 << 16, '\0');
   z_stream stream{};
-  CHECK(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK);
-  const std::string zeros(size_t{1} << 20, '\0');
-  std::string out;
-  char buffer[1 << 16];
-  for (uint64_t left = bytes;;) {
-    const auto piece = static_cast<uInt>(std::min<uint64_t>(left, zeros.size()));
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zeros.data()));
-    stream.avail_in = piece;
-    left -= piece;
-    do {
-      stream.next_out = reinterpret_cast<Bytef*>(buffer);
-      stream.avail_out = sizeof(buffer);
-      deflate(&stream, left == 0 ? Z_FINISH : Z_NO_FLUSH);
-      out.append(buffer, sizeof(buffer) - stream.avail_out);
-    } while (stream.avail_out == 0);
-    if (left == 0) break;
-  }
+  CHECK(deflateInit2(&stream, 9, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zeros.data()));
+  stream.avail_in = static_cast<uInt>(zeros.size());
+  stream.next_out = reinterpret_cast<Bytef*>(block.data());
+  stream.avail_out = static_cast<uInt>(block.size());
+  CHECK(deflate(&stream, Z_FULL_FLUSH) == Z_OK && stream.avail_in == 0);
+  block.resize(block.size() - stream.avail_out);
   deflateEnd(&stream);
+  const uLong piece_crc = crc32(0, reinterpret_cast<const Bytef*>(zeros.data()), static_cast<uInt>(zeros.size()));
+  uLong crc = piece_crc;
+  for (uint64_t i = 1; i < pieces; ++i) crc = crc32_combine(crc, piece_crc, static_cast<z_off_t>(kPiece));
+  std::string out("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+  out.reserve(block.size() * pieces + 32);
+  for (uint64_t i = 0; i < pieces; ++i) out += block;
+  out += std::string_view("\x03\0", 2);  // an empty last block
+  for (const uint64_t word : {uint64_t{crc}, pieces * kPiece}) {
+    for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(word >> shift & 0xff);
+  }
   return out;
 }
 

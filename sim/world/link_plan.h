@@ -106,7 +106,7 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
                               : static_cast<uint64_t>(static_cast<double>(rest) * params.external_share +
                                                       static_cast<double>(chances >> 48) * 0x1p-16);
   // A host of few pages does not repeat itself without end.
-  const uint64_t local = std::min(rest - std::min(rest, external), 4 + 2 * pages);
+  const uint64_t local = std::min(rest - std::min(rest, external), 8 + 6 * pages);
   const uint32_t friends = atlas.Friends(id.domain);
   const uint64_t nofollow_below = static_cast<uint64_t>(params.nofollow * 256);
   const uint64_t both = local + external;

@@ -1,6 +1,7 @@
 #include "sim/world/page_html.h"
 
 #include <charconv>
+#include <vector>
 
 #include "sim/world/link_plan.h"
 #include "sim/world/link_spelling.h"
@@ -97,11 +98,11 @@ class HtmlWriter {
   void Link(SpellingOptions& spelling, bool nofollow, Region region) {
     const uint64_t draw = spelling.draw;
     const unsigned form = static_cast<unsigned>((draw >> 16) & 15);
-    const char* open = region == Region::kNavigation ? "<li><a href=\""
-                       : (form & 1) != 0             ? "<a href=\""
-                                                     : "<p><a class=\"l\" href=\"";
-    const char* shut = "\"";
-    const char* tail = region == Region::kNavigation ? "</a></li>\n" : "</a>\n";
+    std::string_view open = region == Region::kNavigation ? "<li><a href=\""
+                            : (form & 1) != 0             ? "<a href=\""
+                                                          : "<p><a class=\"l\" href=\"";
+    std::string_view shut = "\"";
+    std::string_view tail = region == Region::kNavigation ? "</a></li>\n" : "</a>\n";
     bool empty = false;
     spelling.unquoted = false;
     if (odd_) {
@@ -167,10 +168,9 @@ class HtmlWriter {
   std::string_view charset_;
 };
 
-// The body's links with filling between them; `plan(sink)` runs the links.
-template <typename Plan>
-void WriteLinks(HtmlWriter& writer, const Web& web, SpellingOptions spelling, bool tls, size_t links,
-                const Plan& plan) {
+// The body's links with filling between them.
+void WriteLinks(HtmlWriter& writer, const Web& web, SpellingOptions spelling, bool tls,
+                const std::vector<PlannedLink>& links, std::string_view end_of_head) {
   std::string url;
   size_t index = 0;
   Region region = Region::kHead;
@@ -178,27 +178,31 @@ void WriteLinks(HtmlWriter& writer, const Web& web, SpellingOptions spelling, bo
   const bool default_https = web.params.https_port == 0 || web.params.https_port == 443;
   const auto enter = [&](Region next) {
     if (region == next) return;
-    if (region == Region::kHead) writer.Text("</head>\n<body>\n");
+    if (region == Region::kHead) {
+      writer.Text(end_of_head);
+      writer.Text("</head>\n<body>\n");
+    }
     if (region == Region::kNavigation) writer.Text("</ul></div>\n");
     if (next == Region::kNavigation) writer.Text("<div id=\"nav\"><ul>\n");
     region = next;
   };
-  plan([&](const PlannedLink& link) {
+  for (const PlannedLink& link : links) {
     url.clear();
     bool to_tls = false;
     if (link.target.place_class == PlaceClass::kSpam) {
       web.atlas.AppendSpamOrigin(url, link.target.host);
-    } else {
-      url += web.atlas.Origin(link.hid);
-      to_tls = web.atlas.facts(link.hid).tls;
-    }
-    spelling.origin_size = url.size();
-    if (link.target.place_class == PlaceClass::kPage) {
-      web.paths.AppendPage(url, web.atlas.facts(link.hid).content, link.target.number);
-    } else if (link.target.place_class == PlaceClass::kSpam) {
+      spelling.origin_size = url.size();
       Paths::AppendSpam(url, link.target.host, link.target.number);
     } else {
-      web.paths.AppendTrap(url, web.atlas.facts(link.hid).content, link.target.place_class, link.target.number);
+      const HostFacts& facts = web.atlas.facts(link.hid);
+      url += web.atlas.Origin(link.hid);
+      to_tls = facts.tls;
+      spelling.origin_size = url.size();
+      if (link.target.place_class == PlaceClass::kPage) {
+        web.paths.AppendPage(url, facts.content, link.target.number);
+      } else {
+        web.paths.AppendTrap(url, facts.content, link.target.place_class, link.target.number);
+      }
     }
     spelling.url = url;
     spelling.local = link.local;
@@ -212,15 +216,22 @@ void WriteLinks(HtmlWriter& writer, const Web& web, SpellingOptions spelling, bo
     } else {
       enter(link.region);
       if (region == Region::kBody) {
-        writer.Fill(static_cast<double>(index) / static_cast<double>(links + 1), web.params.script_share);
+        writer.Fill(static_cast<double>(index) / static_cast<double>(links.size() + 1), web.params.script_share);
       }
       writer.Link(spelling, link.nofollow, region);
     }
     ++index;
-  });
+  }
   enter(Region::kBody);
   writer.Fill(1, web.params.script_share);
   writer.Text("</body>\n</html>\n");
+}
+
+// Reused, so that a page costs no allocation for its plan.
+std::vector<PlannedLink>& PlanBuffer() {
+  thread_local std::vector<PlannedLink> plan;
+  plan.clear();
+  return plan;
 }
 
 }  // namespace
@@ -253,25 +264,17 @@ void RenderPage(const Web& web, const PageLook& look, std::string& out) {
   }
   spelling.base_path = base;
 
-  size_t links = 0;
-  PlanPage(web, look.served, look.content, look.page, look.version, [&](const PlannedLink&) { ++links; });
-  WriteLinks(writer, web, spelling, web.atlas.facts(look.served).tls, links, [&](auto&& sink) {
-    bool first = true;
-    PlanPage(web, look.served, look.content, look.page, look.version, [&](const PlannedLink& link) {
-      if (first && link.region != Region::kHead) {
-        // What marks a version, or a near duplicate.
-        first = false;
-        writer.Text("<meta name=\"edition\" content=\"");
-        char digits[32];
-        const uint64_t mark = Mix64(look.version + look.twist * 0x9e3779b97f4a7c15);
-        const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), mark % 1'000'000'007);
-        writer.Text(std::string_view(digits, static_cast<size_t>(end - digits)));
-        writer.Text("\">\n");
-        if (look.twist != 0) writer.Text("<meta name=\"printed\" content=\"today\">\n");
-      }
-      sink(link);
-    });
-  });
+  std::vector<PlannedLink>& links = PlanBuffer();
+  PlanPage(web, look.served, look.content, look.page, look.version,
+           [&](const PlannedLink& link) { links.push_back(link); });
+  // What marks a version, or a near duplicate.
+  const uint64_t mark = Mix64(look.version + look.twist * 0x9e3779b97f4a7c15);
+  char digits[24];
+  const char* const end = std::to_chars(digits, digits + sizeof(digits), mark).ptr;
+  std::string edition = "<meta name=\"edition\" content=\"";
+  edition.append(digits, static_cast<size_t>(end - digits));
+  edition += "\">\n";
+  WriteLinks(writer, web, spelling, web.atlas.facts(look.served).tls, links, edition);
   if (look.twist != 0) {
     out += "<p>";
     for (int i = 0; i < 4; ++i) {
@@ -296,7 +299,9 @@ void RenderTrap(const Web& web, uint32_t served, PlaceClass trap, uint64_t state
   SpellingOptions spelling;
   spelling.base_path = base;
   spelling.mirrored = facts.mirrored;
-  WriteLinks(writer, web, spelling, facts.tls, 12, [&](auto&& sink) { PlanTrap(web, served, trap, state, sink); });
+  std::vector<PlannedLink>& links = PlanBuffer();
+  PlanTrap(web, served, trap, state, [&](const PlannedLink& link) { links.push_back(link); });
+  WriteLinks(writer, web, spelling, facts.tls, links, {});
 }
 
 void RenderSpam(const Web& web, HostId host, uint64_t page, std::string& out) {
@@ -308,8 +313,9 @@ void RenderSpam(const Web& web, HostId host, uint64_t page, std::string& out) {
   Paths::AppendSpam(base, host, page);
   SpellingOptions spelling;
   spelling.base_path = base;
-  WriteLinks(writer, web, spelling, false, web.params.spam_links,
-             [&](auto&& sink) { PlanSpam(web, host, page, sink); });
+  std::vector<PlannedLink>& links = PlanBuffer();
+  PlanSpam(web, host, page, [&](const PlannedLink& link) { links.push_back(link); });
+  WriteLinks(writer, web, spelling, false, links, {});
 }
 
 void RenderNotice(std::string_view title, std::string& out) {

@@ -1,9 +1,12 @@
 #include "sim/world/paths.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstring>
 
 #include "base/ascii.h"
+#include "base/check.h"
 #include "sim/world/words.h"
 
 namespace portolan::sim {
@@ -13,7 +16,48 @@ constexpr std::string_view kColours[1 << kQueryBits] = {"red",   "blue", "green"
                                                         "large", "new",  "used",  "wool"};
 constexpr uint64_t kMaxYear = 1'000'000'000;
 
-std::string_view PathWord(uint64_t draw) { return PathWords()[draw & 127]; }
+// A word in one register: no path word is longer than eight bytes.
+struct PackedWord {
+  char bytes[8];
+  uint8_t size;
+};
+
+const std::array<PackedWord, 128>& PackedWords() {
+  static const std::array<PackedWord, 128> words = [] {
+    std::array<PackedWord, 128> packed{};
+    for (size_t i = 0; i < packed.size(); ++i) {
+      const std::string_view word = PathWords()[i];
+      CHECK(word.size() <= sizeof(packed[i].bytes));
+      word.copy(packed[i].bytes, word.size());
+      packed[i].size = static_cast<uint8_t>(word.size());
+    }
+    return packed;
+  }();
+  return words;
+}
+
+// Writes without asking how much room there is: kMaxPagePath is enough for the longest form.
+struct PathWriter {
+  char* to;
+  const std::array<PackedWord, 128>& words = PackedWords();
+
+  template <size_t N>
+  PathWriter& Text(const char (&text)[N]) {
+    std::memcpy(to, text, N - 1);
+    to += N - 1;
+    return *this;
+  }
+  PathWriter& Word(uint64_t draw) {
+    const PackedWord& word = words[draw & 127];
+    std::memcpy(to, word.bytes, sizeof(word.bytes));
+    to += word.size;
+    return *this;
+  }
+  PathWriter& Number(uint64_t number) {
+    to = std::to_chars(to, to + 20, number).ptr;
+    return *this;
+  }
+};
 
 void AppendNumber(std::string& out, uint64_t number) {
   char digits[20];
@@ -55,110 +99,82 @@ Paths::Paths(const WorldParams& params, uint64_t seed, const Atlas& atlas)
       spam_pages_(std::max<uint64_t>(1, params.spam_pages)),
       atlas_(atlas) {}
 
-Section Paths::SectionOf(uint32_t content, uint64_t page) const {
-  if (page == 0 || kPageBranch * page + 1 < atlas_.Pages(content)) return {};
-  const uint64_t draw = Draw(path_row_, Salt::kPagePath, content, page);
-  if (Unit(draw) >= restricted_) return {};
+Section Paths::SectionOf(uint32_t content, uint64_t page, uint64_t draw) const {
+  if (Unit(draw) >= restricted_ || page == 0 || kPageBranch * page + 1 < atlas_.Pages(content)) return {};
   const uint64_t which = Mix64(draw);
   return {static_cast<int8_t>(which % kSections), (which >> 32) % 4 != 0};
 }
 
+Section Paths::SectionOf(uint32_t content, uint64_t page) const {
+  return SectionOf(content, page, Draw(path_row_, Salt::kPagePath, content, page));
+}
+
 void Paths::AppendPage(std::string& out, uint32_t content, uint64_t page) const {
-  if (page == 0) {
-    out += '/';
-    return;
-  }
+  char path[kMaxPagePath];
+  out.append(path, static_cast<size_t>(WritePage(path, content, page) - path));
+}
+
+char* Paths::WritePage(char* to, uint32_t content, uint64_t page) const {
+  PathWriter out{to};
+  if (page == 0) return out.Text("/").to;
   const uint64_t draw = Draw(path_row_, Salt::kPagePath, content, page);
-  const std::string_view word = PathWord(draw);
-  const std::string_view other = PathWord(draw >> 7);
-  const auto write = [&](auto... parts) { (out.append(parts), ...); };
-  const Section section = SectionOf(content, page);
+  const uint64_t word = draw;
+  const uint64_t other = draw >> 7;
+  const Section section = SectionOf(content, page, draw);
   switch (section.index) {
     case -1:
       break;
     case 0:
-      write(std::string_view(section.inside ? "/private/" : "/private/press/"), word, std::string_view("-"));
-      AppendNumber(out, page);
-      out += ".html";
-      return;
+      section.inside ? out.Text("/private/") : out.Text("/private/press/");
+      return out.Word(word).Text("-").Number(page).Text(".html").to;
     case 1:
-      write(std::string_view(section.inside ? "/cgi-bin/" : "/cgi-binary/"), word, std::string_view(".pl?id="));
-      AppendNumber(out, page);
-      return;
+      section.inside ? out.Text("/cgi-bin/") : out.Text("/cgi-binary/");
+      return out.Word(word).Text(".pl?id=").Number(page).to;
     case 2:
-      write(std::string_view(section.inside ? "/search?q=" : "/research?q="), word, std::string_view("&n="));
-      AppendNumber(out, page);
-      return;
+      section.inside ? out.Text("/search?q=") : out.Text("/research?q=");
+      return out.Word(word).Text("&n=").Number(page).to;
     case 3:
-      write(std::string_view("/"), word, std::string_view("/"), other, std::string_view("-"));
-      AppendNumber(out, page);
-      out += section.inside ? ".print" : ".print?full=yes";
-      return;
+      out.Text("/").Word(word).Text("/").Word(other).Text("-").Number(page);
+      return section.inside ? out.Text(".print").to : out.Text(".print?full=yes").to;
     case 4:
-      write(std::string_view(section.inside ? "/tmp/" : "/tmp/public/"), word, std::string_view("-"));
-      AppendNumber(out, page);
-      out += ".html";
-      return;
+      section.inside ? out.Text("/tmp/") : out.Text("/tmp/public/");
+      return out.Word(word).Text("-").Number(page).Text(".html").to;
     case 5:
-      out += section.inside ? "/list?sort=up&n=" : "/list?n=";
-      AppendNumber(out, page);
-      return;
+      section.inside ? out.Text("/list?sort=up&n=") : out.Text("/list?n=");
+      return out.Number(page).to;
     case 6:
-      write(std::string_view("/archive/"), word, std::string_view(section.inside ? "/raw/" : "/"));
-      AppendNumber(out, page);
-      out += ".html";
-      return;
+      out.Text("/archive/").Word(word);
+      section.inside ? out.Text("/raw/") : out.Text("/");
+      return out.Number(page).Text(".html").to;
     default:
-      write(std::string_view(section.inside ? "/Members/" : "/members/"), word, std::string_view("-"));
-      AppendNumber(out, page);
-      return;
+      section.inside ? out.Text("/Members/") : out.Text("/members/");
+      return out.Word(word).Text("-").Number(page).to;
   }
   // Sixteen neighbours share a directory.
-  const uint64_t group = Mix64(path_row_ + content * 0x9e3779b97f4a7c15 + (page >> 4) * 0xd1342543de82ef95);
-  const std::string_view directory = PathWord(group);
-  const std::string_view deeper = PathWord(group >> 7);
-  const unsigned style = (atlas_.facts(content).style + static_cast<unsigned>((draw >> 14) & 3)) & 7;
-  switch (style) {
+  const uint64_t directory = Mix64(path_row_ + content * 0x9e3779b97f4a7c15 + (page >> 4) * 0xd1342543de82ef95);
+  const uint64_t deeper = directory >> 7;
+  switch ((atlas_.facts(content).style + static_cast<unsigned>((draw >> 14) & 3)) & 7) {
     case 0:
-      write(std::string_view("/"), directory, std::string_view("/"), word, std::string_view("-"));
-      AppendNumber(out, page);
-      out += ".html";
-      return;
+      return out.Text("/").Word(directory).Text("/").Word(word).Text("-").Number(page).Text(".html").to;
     case 1:
-      write(std::string_view("/"), directory, std::string_view("/"), deeper, std::string_view("/"));
-      AppendNumber(out, page);
-      out += ".htm";
-      return;
+      return out.Text("/").Word(directory).Text("/").Word(deeper).Text("/").Number(page).Text(".htm").to;
     case 2:
-      write(std::string_view("/index.php?page="), directory, std::string_view("&id="));
-      AppendNumber(out, page);
-      return;
+      return out.Text("/index.php?page=").Word(directory).Text("&id=").Number(page).to;
     case 3:
-      write(std::string_view("/"), directory, std::string_view("/"), deeper, std::string_view("/"), word,
-            std::string_view("-"));
-      AppendNumber(out, page);
-      out += '/';
-      return;
+      out.Text("/").Word(directory).Text("/").Word(deeper).Text("/").Word(word).Text("-");
+      return out.Number(page).Text("/").to;
     case 4:
-      write(std::string_view("/"), directory, std::string_view("-"), word, std::string_view("-"));
-      AppendNumber(out, page);
-      return;
+      return out.Text("/").Word(directory).Text("-").Word(word).Text("-").Number(page).to;
     case 5:
-      write(std::string_view("/"), directory, std::string_view(".php?cat="), word, std::string_view("&id="));
-      AppendNumber(out, page);
-      out += "&lang=en";
-      return;
+      return out.Text("/").Word(directory).Text(".php?cat=").Word(word).Text("&id=").Number(page).Text("&lang=en").to;
     case 6:
-      write(std::string_view("/~"), directory, std::string_view("/"));
-      AppendNumber(out, page);
-      out += ".html";
-      return;
-    default:
-      out += "/wiki/";
-      out += static_cast<char>(word[0] - 'a' + 'A');
-      write(word.substr(1), std::string_view("_"), other, std::string_view("_"));
-      AppendNumber(out, page);
-      return;
+      return out.Text("/~").Word(directory).Text("/").Number(page).Text(".html").to;
+    default: {
+      char* const title = out.Text("/wiki/").to;
+      out.Word(word).Text("_").Word(other).Text("_").Number(page);
+      *title = static_cast<char>(*title - 'a' + 'A');
+      return out.to;
+    }
   }
 }
 

@@ -31,8 +31,11 @@ class Paths {
 
   Section SectionOf(uint32_t content, uint64_t page) const;
 
-  // `content` is HostFacts::content. Traps: see the .cc for their states.
+  // `content` is HostFacts::content. Writes at most kMaxPagePath bytes and returns their end.
+  static constexpr size_t kMaxPagePath = 128;
+  char* WritePage(char* to, uint32_t content, uint64_t page) const;
   void AppendPage(std::string& out, uint32_t content, uint64_t page) const;
+  // Traps: their states are described below.
   void AppendTrap(std::string& out, uint32_t content, PlaceClass trap, uint64_t state) const;
   static void AppendSpam(std::string& out, HostId host, uint64_t page);
   static void AppendRobots(std::string& out, uint64_t number);
@@ -47,6 +50,7 @@ class Paths {
   uint64_t RobotsHops(uint32_t hid) const;
 
  private:
+  Section SectionOf(uint32_t content, uint64_t page, uint64_t draw) const;
   Place FindTrap(HostId host, uint32_t content, std::string_view path) const;
 
   uint64_t seed_;

@@ -144,7 +144,7 @@ class PieceWriter {
       case 13:
         return fmt::format("<div<br>{}</div>\n", Sentence());
       case 14:
-        return fmt::format("<img alt={} src>{}<br/ >\n", rng_.Below(99), Sentence());
+        return fmt::format("<img alt={} height>{}<br/ >\n", rng_.Below(99), Sentence());
       default:
         return fmt::format("<li>{}<li>{}</ul></ol>\n", Words(4), Sentence());
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <cstring>
+
 #include "base/check.h"
 #include "sim/world/link_plan.h"
 #include "sim/world/responder.h"
@@ -185,15 +187,22 @@ Place World::RedirectTarget(const Place& place) const {
 
 void World::Links(const Place& place, int64_t unix_ns, const std::function<void(const OutLink&)>& each) const {
   const Web& web = impl_->web;
-  std::string url;
+  std::string odd_url;
+  char page_url[256 + Paths::kMaxPagePath];  // names of hosts are below 64 bytes
   bool all_nofollow = false;
   const auto sink = [&](const PlannedLink& link) {
-    url.clear();
+    std::string_view url;
     if (link.target.place_class == PlaceClass::kPage) {
-      url += web.atlas.Origin(link.hid);
-      web.paths.AppendPage(url, web.atlas.facts(link.hid).content, link.target.number);
+      const std::string_view origin = web.atlas.Origin(link.hid);
+      DCHECK(origin.size() < 256);
+      std::memcpy(page_url, origin.data(), origin.size());
+      const char* const end =
+          web.paths.WritePage(page_url + origin.size(), web.atlas.facts(link.hid).content, link.target.number);
+      url = std::string_view(page_url, static_cast<size_t>(end - page_url));
     } else {
-      web.AppendUrl(url, link.target);
+      odd_url.clear();
+      web.AppendUrl(odd_url, link.target);
+      url = odd_url;
     }
     each({link.target, url, link.nofollow || all_nofollow});
   };
