@@ -1,10 +1,11 @@
 // The simulated web's server against nginx: pages a second on one core, over new connections and over kept ones.
 //
 // A simulated web that is slower than a crawler would be measured instead of it. The server makes up each page of
-// `web2007` when it is asked for; nginx (one worker, sendfile, no access log) sends a file of the same mean size from the
-// page cache. Both run on one core, wrk on another, in turn; the medians of the rounds count. Every server is asked with
-// the same kind of script: a list of requests made beforehand. CPU time a page is given too, since it is less disturbed
-// by what else the machine does.
+// `web2007` when it is asked for; nginx (one worker, sendfile, no access log) sends a file of the same mean size from
+// the page cache. All run on one core, wrk on another, in turn; the medians of the rounds count. Every server is asked
+// with the same kind of script: a list of requests made beforehand. "fresh" is the server without its cache of pages,
+// as a crawl that asks for each page once meets it. CPU time a page is given too, since it is less disturbed by what
+// else the machine does.
 
 #include <sched.h>
 #include <signal.h>
@@ -18,7 +19,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,6 +47,7 @@ struct Flags {
   size_t connections = 32;
   int server_core = 0;
   int client_core = 1;
+  uint64_t cache_bytes = uint64_t{64} << 20;
 };
 
 struct PageUrl {
@@ -72,7 +77,8 @@ Result<std::string> Output(const std::string& command) {
   if (pipe == nullptr) return Fail(ErrorCode::kIo, "popen: " + command);
   std::string text;
   std::array<char, 4096> buffer;
-  for (size_t count; (count = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) text.append(buffer.data(), count);
+  for (size_t count; (count = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    text.append(buffer.data(), count);
   if (::pclose(pipe) != 0) return Fail(ErrorCode::kIo, command + ": " + text);
   return text;
 }
@@ -116,8 +122,8 @@ class Nginx {
     if (nginx->pid_ == 0) {
       const std::string cores = std::to_string(core);
       const std::string conf = dir + "/nginx.conf";
-      ::execlp("taskset", "taskset", "-c", cores.c_str(), "nginx", "-p", dir.c_str(), "-e", (dir + "/error.log").c_str(),
-               "-c", conf.c_str(), nullptr);
+      ::execlp("taskset", "taskset", "-c", cores.c_str(), "nginx", "-p", dir.c_str(), "-e",
+               (dir + "/error.log").c_str(), "-c", conf.c_str(), nullptr);
       ::_exit(127);
     }
     const int64_t start = Clock::Real().NowNs();
@@ -189,6 +195,21 @@ Result<Measured> Drive(const Flags& flags, uint16_t port, const std::string& scr
   return measured;
 }
 
+std::set<std::string> Threads() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) names.insert(entry.path());
+  return names;
+}
+
+// The stat file of the thread that was not there before.
+std::string NewThread(std::set<std::string>& before) {
+  std::string found;
+  for (const std::string& name : Threads()) {
+    if (before.insert(name).second) found = name + "/stat";
+  }
+  return found;
+}
+
 double Median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
@@ -206,9 +227,10 @@ std::vector<PageUrl> PickPages(const sim::World& world, uint64_t count, double& 
     const size_t host_at = url.find("://") + 3;
     const size_t path_at = url.find('/', host_at);
     PageUrl page = {world.HostName(place.host), url.substr(path_at)};
-    const sim::Answer answer = world.Respond({.host = page.host, .path_and_query = page.path,
-                                              .unix_ns = Clock::Real().UnixNs()});
-    if (answer.status != 200 || answer.fault != sim::WireFault::kNone || answer.cut_keep_alive || answer.http10) continue;
+    const sim::Answer answer =
+        world.Respond({.host = page.host, .path_and_query = page.path, .unix_ns = Clock::Real().UnixNs()});
+    if (answer.status != 200 || answer.fault != sim::WireFault::kNone || answer.cut_keep_alive || answer.http10)
+      continue;
     bytes += static_cast<double>(answer.body.size());
     urls.push_back(std::move(page));
   }
@@ -234,8 +256,8 @@ Status CheckAnswers(const sim::World& world, uint16_t port, const std::vector<Pa
     client.Send("GET " + urls[i].path + " HTTP/1.1\r\nHost: " + urls[i].host + "\r\nConnection: close\r\n\r\n");
     const std::string all = client.Read();
     const size_t head = all.find("\r\n\r\n");
-    const sim::Answer expected = world.Respond(
-        {.host = urls[i].host, .path_and_query = urls[i].path, .unix_ns = Clock::Real().UnixNs()});
+    const sim::Answer expected =
+        world.Respond({.host = urls[i].host, .path_and_query = urls[i].path, .unix_ns = Clock::Real().UnixNs()});
     std::string body = head == std::string::npos ? "" : all.substr(head + 4);
     if (all.substr(0, head).find("chunked") != std::string::npos) body = Dechunked(body);
     if (!all.starts_with("HTTP/1.1 200 ") || body != expected.body) {
@@ -253,6 +275,7 @@ Result<nlohmann::ordered_json> RunSimserve(int argc, char** argv, Report& report
   app.add_option("--seconds", flags.seconds, "A run");
   app.add_option("--rounds", flags.rounds, "Runs of each")->check(CLI::PositiveNumber);
   app.add_option("--connections", flags.connections, "Of wrk");
+  app.add_option("--cache-bytes", flags.cache_bytes, "Memory for pages that are asked for again");
   app.add_option("--server-core", flags.server_core, "Core of the servers");
   app.add_option("--client-core", flags.client_core, "Core of wrk");
   try {
@@ -274,21 +297,18 @@ Result<nlohmann::ordered_json> RunSimserve(int argc, char** argv, Report& report
 
   sim::SimServerOptions options;
   ASSIGN_OR_RETURN(sim::SimSockets sockets, sim::BindSimSockets(options));
+  ASSIGN_OR_RETURN(sim::SimSockets fresh_sockets, sim::BindSimSockets(options));
   ASSIGN_OR_RETURN(sim::WorldParams params, sim::LoadProfile(flags.profile));
   params.http_port = sockets.http.port;
   params.https_port = sockets.https.port;
   ASSIGN_OR_RETURN(const auto world, sim::World::Create(params, 1));
-  const sim::WorldSite site(*world);
-  const std::set<std::string> threads_before = [] {
-    std::set<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) names.insert(entry.path());
-    return names;
-  }();
+  const sim::WorldSite site(*world, flags.cache_bytes);
+  const sim::WorldSite fresh_site(*world);
+  std::set<std::string> threads = Threads();
   ASSIGN_OR_RETURN(const auto server, sim::SimServer::Start(options, std::move(sockets), site));
-  std::string server_stat;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
-    if (!threads_before.contains(entry.path())) server_stat = entry.path().string() + "/stat";
-  }
+  const std::string server_stat = NewThread(threads);
+  ASSIGN_OR_RETURN(const auto fresh, sim::SimServer::Start(options, std::move(fresh_sockets), fresh_site));
+  const std::string fresh_stat = NewThread(threads);
   ::sched_setaffinity(0, sizeof all_cores, &all_cores);
 
   double mean_bytes = 0;
@@ -300,38 +320,47 @@ Result<nlohmann::ordered_json> RunSimserve(int argc, char** argv, Report& report
               urls.size(), FormatBytes(static_cast<uint64_t>(mean_bytes)), flags.server_core, flags.client_core,
               flags.connections);
 
-  nlohmann::ordered_json figures = {{"profile", flags.profile},
-                                    {"pages", urls.size()},
-                                    {"mean_bytes", mean_bytes},
-                                    {"rounds", flags.rounds},
-                                    {"seconds", flags.seconds}};
+  nlohmann::ordered_json figures = {{"profile", flags.profile}, {"pages", urls.size()},
+                                    {"mean_bytes", mean_bytes}, {"cache_bytes", flags.cache_bytes},
+                                    {"rounds", flags.rounds},   {"seconds", flags.seconds}};
   for (const bool close : {true, false}) {
     const std::string mode = close ? "close" : "keepalive";
     const std::string sim_script = dir.path() + "/sim.lua";
     const std::string nginx_script = dir.path() + "/nginx.lua";
     WriteScript(sim_script, urls, close);
     WriteScript(nginx_script, std::vector<PageUrl>(urls.size(), {"localhost", "/page.html"}), close);
-    std::vector<double> sim_rates, nginx_rates, sim_cpu, nginx_cpu;
+    struct Rival {
+      std::string name;
+      uint16_t port;
+      std::string script;
+      std::function<double()> cpu;
+      std::vector<double> rates = {};
+      std::vector<double> cpu_us = {};
+    };
+    std::array rivals = {
+        Rival{"sim", server->ports().http, sim_script, [&] { return CpuSeconds(server_stat); }},
+        Rival{"fresh", fresh->ports().http, sim_script, [&] { return CpuSeconds(fresh_stat); }},
+        Rival{"nginx", nginx->port(), nginx_script, [&] { return nginx->Cpu(); }},
+    };
     for (size_t round = 0; round < flags.rounds; ++round) {
-      ASSIGN_OR_RETURN(const Measured ours, Drive(flags, server->ports().http, sim_script,
-                                                  [&] { return CpuSeconds(server_stat); }));
-      ASSIGN_OR_RETURN(const Measured theirs,
-                       Drive(flags, nginx->port(), nginx_script, [&] { return nginx->Cpu(); }));
-      sim_rates.push_back(ours.per_s);
-      nginx_rates.push_back(theirs.per_s);
-      sim_cpu.push_back(ours.cpu_us);
-      nginx_cpu.push_back(theirs.cpu_us);
+      for (Rival& rival : rivals) {
+        ASSIGN_OR_RETURN(const Measured measured, Drive(flags, rival.port, rival.script, rival.cpu));
+        rival.rates.push_back(measured.per_s);
+        rival.cpu_us.push_back(measured.cpu_us);
+      }
     }
-    const double sim_rate = Median(sim_rates);
-    const double nginx_rate = Median(nginx_rates);
-    figures["sim_" + mode + "_per_s"] = sim_rate;
-    figures["nginx_" + mode + "_per_s"] = nginx_rate;
-    figures[mode + "_ratio"] = sim_rate / nginx_rate;
-    figures["sim_" + mode + "_cpu_us"] = Median(sim_cpu);
-    figures["nginx_" + mode + "_cpu_us"] = Median(nginx_cpu);
-    report.Line("{:<10} sim {:>8.0f}/s ({:.1f} us CPU a page)   nginx {:>8.0f}/s ({:.1f} us)   ratio {:.2f}", mode,
-                sim_rate, Median(sim_cpu), nginx_rate, Median(nginx_cpu), sim_rate / nginx_rate);
+    const double nginx_rate = Median(rivals.back().rates);
+    for (const Rival& rival : rivals) {
+      const double rate = Median(rival.rates);
+      const double cpu_us = Median(rival.cpu_us);
+      figures[rival.name + "_" + mode + "_per_s"] = rate;
+      figures[rival.name + "_" + mode + "_cpu_us"] = cpu_us;
+      figures[rival.name + "_" + mode + "_ratio"] = rate / nginx_rate;
+      report.Line("{:<10} {:<6} {:>8.0f} pages/s  {:>6.1f} us CPU a page  {:.2f} of nginx", mode, rival.name, rate,
+                  cpu_us, rate / nginx_rate);
+    }
   }
+  fresh->Stop();
   server->Stop();
   return figures;
 }
