@@ -189,8 +189,9 @@ class Wget2(unittest.TestCase):
             hits = hits_of(os.path.join(folder, "hits.tsv"))
             pages = {(h["host"], h["path"]) for h in hits
                      if h["status"] == "200" and h["path"] != "/robots.txt" and not h["path"].startswith("/sitemap")}
-            # Some spellings of one page are two URLs to wget2: so at least as many as there are pages.
-            self.assertGreaterEqual(len(pages), ready["pages"], result.stdout)
+            # wget2 leaves "&amp;" in links as it is, does not read "\\" as "/" and takes "?x" to be relative to the
+            # folder, so it misses pages that are linked in no other way.
+            self.assertGreaterEqual(len(pages), 0.95 * ready["pages"], result.stdout)
             self.assertEqual({h["agent"] for h in hits}, {"wget2"})
             hosts = {h["host"] for h in hits}
             self.assertGreaterEqual(len(hosts), 8)
