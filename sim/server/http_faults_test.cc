@@ -1,6 +1,8 @@
 // Every answer and every WireFault as a client sees it, byte by byte and to the end of the connection.
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include <string>
 
@@ -331,6 +333,31 @@ TEST_F(HttpServerTest, StopClosesAndLogsEverything) {
     EXPECT_EQ(client.Read(), "");
     EXPECT_NE(client.ending(), Ending::kOpen);
   }
+}
+
+TEST_F(HttpServerTest, ForkedProcessDoesNotKeepEventsOfClosedConnectionsAlive) {
+  site_.pages["/"] = Page(WireFault::kNone);
+  Serve();
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(Connect());
+    ASSERT_TRUE(clients.back().Send(Get("/")));
+    ASSERT_FALSE(clients.back().Read(kBodyBytes).empty());
+  }
+  const pid_t holder = ::fork();  // it has all our sockets too
+  ASSERT_GE(holder, 0);
+  if (holder == 0) {
+    for (;;) ::pause();
+  }
+  for (RawClient& client : clients) {
+    ::shutdown(client.fd(), SHUT_RDWR);
+    client.Close();
+  }
+  EXPECT_TRUE(Eventually([&] { return sink_.closes() == 8; }));
+  // Rounds in which events of the closed ones would come, for objects that are gone.
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(BodyOf(Fetch("/", Ending::kFin, "Connection: close\r\n")).size(), kBodyBytes);
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, nullptr, 0);
 }
 
 }  // namespace

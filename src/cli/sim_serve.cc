@@ -44,6 +44,7 @@ struct ServeFlags {
   size_t threads = 1;
   double max_seconds = 0;
   bool no_http2 = false;
+  std::string cache = "64M";
 };
 
 Result<sim::WorldParams> ParamsOf(const ServeFlags& flags) {
@@ -132,7 +133,8 @@ Status Serve(const ServeFlags& flags) {
   params.http_port = sockets.http.port == 80 ? 0 : sockets.http.port;
   params.https_port = sockets.https.port == 443 ? 0 : sockets.https.port;
   ASSIGN_OR_RETURN(const auto world, sim::World::Create(params, flags.seed));
-  const sim::WorldSite site(*world);
+  ASSIGN_OR_RETURN(const uint64_t cache_bytes, ParseBytes(flags.cache));
+  const sim::WorldSite site(*world, cache_bytes);
   std::unique_ptr<sim::HitLogWriter> log;
   if (!flags.log.empty()) {
     const sim::HitLogHeader header = {
@@ -190,6 +192,9 @@ int RunSimServe(int argc, char** argv) {
     app->add_option(name, *port, "This port; default a free one")->type_name("N")->excludes(privileged);
   }
   app->add_option("--threads", flags.threads, "Threads that serve (default 1)")->type_name("N");
+  app->add_option("--cache", flags.cache, "Memory for pages that are asked for again (default 64M; 0: none)")
+      ->type_name("SIZE")
+      ->check(Checked(ParseBytes, "SIZE"));
   app->add_option("--max-seconds", flags.max_seconds, "End after this time")->type_name("S");
   app->add_flag("--no-http2", flags.no_http2, "HTTPS is HTTP/1.1 only");
   app.Footer(
