@@ -188,6 +188,7 @@ class DnsService::Client : public EventSource {
 
   void Close() {
     if (!fd_) return;
+    service_.context_.poller.Remove(fd_.get());  // before closing: a forked process may hold it too
     fd_.Reset();
     if (waiting_) --service_.waiting_;
     service_.clients_.erase(this);

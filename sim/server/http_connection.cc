@@ -303,6 +303,7 @@ void HttpConnection::FinishScript() {
       EndGently();
       break;
     case ScriptEnd::kReset:
+      Unregister();
       LogClose();
       transport_.Reset();
       return CloseNow();
@@ -362,6 +363,11 @@ void HttpConnection::SetInterest(uint32_t events) {
   interest_ = events;
 }
 
+void HttpConnection::Unregister() {
+  // Closing alone is not enough: a process forked at this moment holds the socket, and epoll goes on telling of it.
+  if (std::exchange(registered_, false)) context_.poller.Remove(transport_.fd());
+}
+
 void HttpConnection::EndGently() {
   transport_.ShutdownWrite();
   LogClose();
@@ -384,6 +390,7 @@ void HttpConnection::CloseNow() {
   http2_.reset();  // logs the hits of open streams
   LogClose();
   state_ = State::kClosed;
+  Unregister();
   transport_.Close();
   list_.Remove(this);
   context_.poller.Retire(std::unique_ptr<EventSource>(this));

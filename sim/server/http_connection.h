@@ -77,6 +77,7 @@ class HttpConnection : public EventSource {
   void RunHttp2(std::string_view input);
   void Drain();
   void SetInterest(uint32_t events);
+  void Unregister();
   void EndGently();  // FIN, then lingers
   void CloseNow();
   void LogClose();
