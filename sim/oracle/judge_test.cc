@@ -21,10 +21,10 @@ constexpr int64_t kS = 1'000'000'000;
 WorldParams TestParams() {
   WorldParams params = *LoadProfile("small");
   const std::pair<const char*, const char*> settings[] = {
-      {"domains", "40"},        {"pages", "4000"},       {"max_hosts", "3"},          {"addresses", "64"},
-      {"robots_rules", "0.7"},  {"crawl_delay", "0.7"},  {"crawl_delay_s", "5"},      {"robots_error", "0.2"},
-      {"flaky", "0.1"}, {"https", "0.3"},         {"fault_reset", "0.05"}, {"restricted_pages", "0.2"}, {"change_days", "1"},
-      {"trap_calendar", "0.3"}, {"spam_domains", "2"},   {"spam_entry", "0.01"},
+      {"domains", "40"},       {"pages", "4000"},        {"max_hosts", "3"},      {"addresses", "64"},
+      {"robots_rules", "0.7"}, {"crawl_delay", "0.7"},   {"crawl_delay_s", "5"},  {"robots_error", "0.2"},
+      {"flaky", "0.1"},        {"https", "0.3"},         {"fault_reset", "0.05"}, {"restricted_pages", "0.2"},
+      {"change_days", "1"},    {"trap_calendar", "0.3"}, {"spam_domains", "2"},   {"spam_entry", "0.01"},
   };
   for (const auto& [key, value] : settings) {
     const Status status = SetParam(params, key, value);
@@ -322,8 +322,7 @@ TEST_F(JudgeTest, RetryAfterNotKept) {
     ASSERT_GE(flaky.wait_s, 2);
     const Place other = PagesOf(flaky.place.host, IsGood)[0];
     const double until_s = flaky.wait_s + (as_date ? 2 : 2.05);
-    std::vector<TestHit> hits = {RobotsAt(0, flaky.place.host), At(2, flaky.place, flaky.status),
-                                 At(until_s, other)};
+    std::vector<TestHit> hits = {RobotsAt(0, flaky.place.host), At(2, flaky.place, flaky.status), At(until_s, other)};
     ExpectOnly(JudgeAll(hits), std::nullopt);
     hits[2].at_s = until_s - 0.01;
     ExpectOnly(JudgeAll(hits), Violation::kRetryAfter);

@@ -166,7 +166,8 @@ void BfsCrawler::OnPage(PageResult&& result) {
     ++counts_.retries;
     const int64_t wait_ns = (int64_t{follow.first_wait_ms} << url.attempts) * kMillisecond;
     ++url.attempts;
-    if (follow.retry == Retry::kHostLater && options_.retry_after) host.next_ns = std::max(host.next_ns, time_.NowNs() + wait_ns);
+    if (follow.retry == Retry::kHostLater && options_.retry_after)
+      host.next_ns = std::max(host.next_ns, time_.NowNs() + wait_ns);
     time_.At(time_.NowNs() + wait_ns, [this, host_key, url = std::move(url)]() mutable {
       Host& later = hosts_.at(host_key);
       later.queue.push_front(std::move(url));

@@ -33,7 +33,7 @@ class BfsCrawler : public FetchEvents {
     int64_t ip_gap_ns = 0;
     bool obey_robots = true;
     bool crawl_delay = true;
-    bool retry_after = true;  // and leave a host that says 429 or 503 alone for a while
+    bool retry_after = true;       // and leave a host that says 429 or 503 alone for a while
     bool follow_nofollow = false;  // links and pages that say nofollow
     int max_redirects = 10;
     uint64_t max_fetches = UINT64_MAX;  // requests for pages

@@ -9,6 +9,7 @@
 #include "robots/fetch_policy.h"
 #include "robots/robots_tag.h"
 #include "robots/robots_txt.h"
+#include "sim/world/web.h"
 
 namespace portolan::sim {
 namespace {
@@ -89,8 +90,14 @@ void TruthResult::AddLinks(const Exchange& exchange, PageResult& result) {
     const uint64_t hash = Hash64(link.url);
     if (!ShowOnce(hash)) return;
     const uint8_t flags = static_cast<uint8_t>(page_flags | (link.nofollow ? kFoundNofollow : 0));
-    result.links.Add(link.url, hash, HostKey(link.url), flags);
+    result.links.Add(link.url, hash, HostKeyOf(link.target.host, link.url), flags);
   });
+}
+
+uint64_t TruthResult::HostKeyOf(HostId host, std::string_view url) {
+  KnownHost& known = known_hosts_[Mix64(uint64_t{host.domain} << 32 | host.host) % kKnownHosts];
+  if (known.key == 0 || known.host != host) known = {host, HostKey(url)};
+  return known.key;
 }
 
 bool TruthResult::ShowOnce(uint64_t hash) {
@@ -151,6 +158,11 @@ uint64_t TruthResult::FingerprintOf(const Exchange& exchange) const {
   if (const auto original = world_.MirrorOf(place.host)) place.host = *original;
   if (exchange.page_kind == PageKind::kSoft404) {
     return Mix64(0x404 + (uint64_t{place.host.domain} << 32 | place.host.host));
+  }
+  // A duplicate is its source's body, byte for byte; a near duplicate is one of its own.
+  if (place.place_class == PlaceClass::kPage && exchange.page_kind == PageKind::kDuplicate) {
+    const Web& web = world_.web();
+    place.number = web.fate.Source(web.atlas.facts(web.atlas.Hid(place.host)).content, place.number);
   }
   const uint64_t version = world_.Version(place, exchange.begin_unix_ns);
   uint64_t hash = Mix64(world_.seed() + static_cast<uint64_t>(place.place_class));

@@ -38,6 +38,7 @@ WorldParams RoughParams() {
   params.https = 0.5;
   params.bad_certificate = 0.1;
   params.mirrors = 0.1;
+  params.change_days = 0;
   return params;
 }
 
@@ -251,6 +252,34 @@ TEST_F(VirtualWebTest, MirrorsShareFingerprints) {
     return;
   }
   FAIL() << "no mirror";
+}
+
+TEST_F(VirtualWebTest, SameBytesHaveTheSameFingerprint) {
+  std::map<uint64_t, std::string> bodies;
+  std::set<std::string> different;
+  int shared = 0;
+  for (uint64_t page = 0; page < world_->TotalPages(); ++page) {
+    const Place place = world_->FromDense(page);
+    const PageKind kind = world_->KindOf(place);
+    if (!world_->DnsWorks(place.host) || !world_->TlsWorks(place.host)) continue;
+    if (kind != PageKind::kNormal && kind != PageKind::kDuplicate) continue;
+    const FetchTask task = TaskOf(place);
+    const uint64_t fingerprint = FetchOne(task).fingerprint;
+    Request request;
+    request.host = HostOf(task.url);
+    request.path_and_query = PathAndQueryOf(task.url);
+    request.tls = world_->HostIsTls(place.host);
+    request.unix_ns = kStart;
+    const std::string body = world_->Respond(request).body;
+    const auto [entry, is_new] = bodies.try_emplace(fingerprint, body);
+    if (!is_new) {
+      ++shared;
+      EXPECT_EQ(entry->second, body) << task.url;
+    } else {
+      EXPECT_TRUE(different.insert(body).second) << task.url;
+    }
+  }
+  EXPECT_GT(shared, 5);
 }
 
 }  // namespace
