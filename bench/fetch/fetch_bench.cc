@@ -110,6 +110,7 @@ class Pump : public FetchHandler {
 Result<Figures> Ours(const Workload& work, bool reuse) {
   FetchOptions options;
   options.loops = work.loops;
+  options.dns.allow_private = true;
   options.max_in_flight = work.concurrent;
   options.idle_connections = work.hosts;
   options.reuse_connections = reuse;

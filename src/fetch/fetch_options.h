@@ -32,7 +32,8 @@ enum class AddressFamilies : uint8_t { kV4Only, kV6Only, kV4First, kV6First };
 struct ResolverOptions {
   std::vector<std::string> servers;  // "192.0.2.1", "192.0.2.1:5353", "[2001:db8::1]:53"; none: the system's
   AddressFamilies families = AddressFamilies::kV4First;
-  bool allow_private = false;        // addresses that are not public are answers, too; else kAddressForbidden
+  bool allow_private =
+      false;  // addresses that are not public are answers and may be fetched from; else kAddressForbidden
   bool read_hosts_file = false;      // /etc/hosts before the servers
   int64_t timeout_ns = 2 * kSecond;  // of the first try with a server; doubles with each round
   int tries = 4;                     // of each server; kDnsTimeout
