@@ -54,8 +54,10 @@ struct FetchOptions {
   size_t max_waiting = 1 << 16;    // that wait in a loop; beyond it kLocal
   size_t buffer_bytes = 32 << 10;  // that libcurl reads at once; held by each fetch in flight
 
-  bool reuse_connections = true;   // false: a new connection for each fetch
-  size_t idle_connections = 1024;  // kept open a loop
+  bool reuse_connections = true;  // false: a new connection for each fetch
+  // Kept open a loop. Not for free: libcurl looks at every idle connection to an address when it fetches from there,
+  // and at all of them when one must go.
+  size_t idle_connections = 512;
   int64_t idle_ns = 60 * kSecond;  // and for how long
   bool http2 = true;               // over TLS, when the server offers it
 
