@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -110,8 +111,9 @@ class Pump : public FetchHandler {
 Result<Figures> Ours(const Workload& work, bool reuse) {
   FetchOptions options;
   options.loops = work.loops;
+  options.dns.allow_private = true;
   options.max_in_flight = work.concurrent;
-  options.idle_connections = work.hosts;
+  options.idle_connections = std::min<size_t>(work.hosts, 1024);
   options.reuse_connections = reuse;
   Pump pump(work);
   ASSIGN_OR_RETURN(auto loops, FetchLoops::Create(options, pump));

@@ -106,10 +106,10 @@ FetchOutcome OutcomeOfTransfer(const TransferEnd& end) {
   if (end.code == CURLE_COULDNT_CONNECT && end.phase == TransferPhase::kConnecting) {
     return OfConnectError(end.os_error);
   }
-  if (end.code == CURLE_RECV_ERROR || end.code == CURLE_WEIRD_SERVER_REPLY) {
-    if (Says(end, "chunk") || Says(end, "Content-Length")) return kBadFraming;
-    if (Says(end, "Too large response headers")) return kHeadTooLarge;
+  if (Says(end, "chunked-encod") || (end.code == CURLE_WEIRD_SERVER_REPLY && Says(end, "Content-Length"))) {
+    return kBadFraming;
   }
+  if (end.code == CURLE_RECV_ERROR && Says(end, "Too large response headers")) return kHeadTooLarge;
   switch (end.phase) {
     case TransferPhase::kConnecting:
       return row.connecting;

@@ -45,6 +45,18 @@ TEST(FetchFaultsTest, RefusedPort) {
   EXPECT_EQ(response.times.connected_ns, 0);
 }
 
+TEST(FetchFaultsTest, AddressesThatAreNotPublicAreNotConnectedTo) {
+  ScriptServer server(Play("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+  Fetcher fetcher({}, false);
+  EXPECT_EQ(fetcher.Get(server.Url("/")).outcome, FetchOutcome::kAddressForbidden);
+  // No address at all would be the machine itself to the system.
+  Fetcher trusting;
+  FetchTask task;
+  task.url = server.Url("/");
+  EXPECT_EQ(trusting.Wait(trusting.Send(task)).outcome, FetchOutcome::kAddressForbidden);
+  EXPECT_EQ(server.connections(), 0);
+}
+
 // A listener whose queue is full lets further greetings wait: nobody refuses and nobody answers.
 TEST(FetchFaultsTest, ConnectionThatIsNotTakenUp) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,5 +1,6 @@
 #include "fetch/fetch_loop.h"
 
+#include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -47,6 +48,7 @@ Result<std::unique_ptr<FetchLoop>> FetchLoop::Create(const FetchOptions& options
   made->loop_->AddTimer(tick, [self = made.get()] { self->CheckTimes(); }, tick);
   made->thread_ = std::thread([self = made.get()] {
     BlockSigpipe();
+    pthread_setname_np(pthread_self(), "fetch");
     self->loop_->Run();
   });
   return made;
@@ -100,6 +102,11 @@ void FetchLoop::StartWaiting() {
 }
 
 void FetchLoop::Start(FetchTask&& task) {
+  // The resolver lets no such address pass; this holds for addresses that came another way, from a checkpoint say.
+  const bool allowed = !task.address.empty() && (options_.dns.allow_private || task.address.IsPublic());
+  if (options_.proxy.empty() && !allowed) {
+    return Refuse(std::move(task), FetchOutcome::kAddressForbidden, "the address is not public");
+  }
   if (free_.empty()) {
     const size_t slot = transfers_.size();
     auto made = Transfer::Create({options_, fields_, sessions_}, slot, &deadlines_[slot]);

@@ -30,6 +30,8 @@ class FetchLoops : public FetchPort {
   void Fetch(FetchTask&& task) override;
   void Resolve(ResolveTask&& task) override;
 
+  const Resolver::Counters& dns_counters() const { return resolver_->counters(); }
+
   // Every fetch and question that was sent and not answered ends in kCancelled; then the threads are joined.
   void Stop();
 

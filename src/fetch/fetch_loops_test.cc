@@ -128,7 +128,9 @@ class Chain : public FetchHandler {
 TEST(FetchLoopsTest, HandlerMayFetch) {
   ScriptServer server(EchoPath);
   Chain chain(server);
-  auto loops = FetchLoops::Create({}, chain);
+  FetchOptions options;
+  options.dns.allow_private = true;
+  auto loops = FetchLoops::Create(options, chain);
   ASSERT_TRUE(loops.has_value());
   chain.Begin(loops->get());
   EXPECT_EQ(chain.WaitForEnd(), 200U);

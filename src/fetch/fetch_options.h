@@ -32,7 +32,8 @@ enum class AddressFamilies : uint8_t { kV4Only, kV6Only, kV4First, kV6First };
 struct ResolverOptions {
   std::vector<std::string> servers;  // "192.0.2.1", "192.0.2.1:5353", "[2001:db8::1]:53"; none: the system's
   AddressFamilies families = AddressFamilies::kV4First;
-  bool allow_private = false;        // addresses that are not public are answers, too; else kAddressForbidden
+  bool allow_private =
+      false;  // addresses that are not public are answers and may be fetched from; else kAddressForbidden
   bool read_hosts_file = false;      // /etc/hosts before the servers
   int64_t timeout_ns = 2 * kSecond;  // of the first try with a server; doubles with each round
   int tries = 4;                     // of each server; kDnsTimeout
@@ -53,8 +54,10 @@ struct FetchOptions {
   size_t max_waiting = 1 << 16;    // that wait in a loop; beyond it kLocal
   size_t buffer_bytes = 32 << 10;  // that libcurl reads at once; held by each fetch in flight
 
-  bool reuse_connections = true;   // false: a new connection for each fetch
-  size_t idle_connections = 1024;  // kept open a loop
+  bool reuse_connections = true;  // false: a new connection for each fetch
+  // Kept open a loop. Not for free: libcurl looks at every idle connection to an address when it fetches from there,
+  // and at all of them when one must go.
+  size_t idle_connections = 512;
   int64_t idle_ns = 60 * kSecond;  // and for how long
   bool http2 = true;               // over TLS, when the server offers it
 

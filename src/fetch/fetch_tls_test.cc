@@ -143,6 +143,22 @@ TEST_F(FetchTlsTest, SessionsAreResumedOnNewConnections) {
   }
 }
 
+// A hundred and forty certificates take longer to read than a page takes to fetch.
+TEST_F(FetchTlsTest, AuthoritiesAreReadOnceALoop) {
+  const Context context(ca_.MakeContext("a.test"));
+  ScriptServer server(Answer, context.get());
+  FetchOptions options = options_;
+  options.reuse_connections = false;
+  options.tls_sessions = 0;
+  const std::string moved = options.ca_file + ".moved";
+  Fetcher fetcher(options);
+  ASSERT_EQ(fetcher.Get(server.Url("/")).outcome, FetchOutcome::kAnswered);
+  std::filesystem::rename(options.ca_file, moved);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(fetcher.Get(server.Url("/")).outcome, FetchOutcome::kAnswered);
+  std::filesystem::rename(moved, options.ca_file);
+  EXPECT_EQ(server.connections(), 4);
+}
+
 TEST_F(FetchTlsTest, KeptConnectionClosedByTheServerIsOpenedAnew) {
   const Context context(ca_.MakeContext("a.test"));
   ScriptServer server(

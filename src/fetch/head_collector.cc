@@ -30,22 +30,18 @@ void HeadCollector::Begin(const HeadLimits& limits) {
   content_length_.reset();
 }
 
-void HeadCollector::StatusLine(std::string_view line) {
-  const size_t blank = line.find(' ');
-  if (blank == std::string_view::npos) return;
-  const size_t digits = line.find_first_not_of(' ', blank);
-  if (digits == std::string_view::npos) return;
-  int status = 0;
-  std::from_chars(line.data() + digits, line.data() + std::min(line.size(), digits + 3), status);
-  status_ = status;
+bool HeadCollector::StatusLine(std::string_view line) {
+  const ResponseHead read = ParseResponseHead(line);
+  if (read.outcome != HeadOutcome::kRead || read.status == 0) return false;
+  status_ = read.status;
   content_length_.reset();
-  head_.clear();
-  if (line.starts_with("HTTP/2")) {
+  if (read.version_major == 2) {
     head_ = "HTTP/1.1";
-    head_ += line.substr(blank);
+    head_ += line.substr(std::min(line.size(), line.find(' ')));
   } else {
     head_ = line;
   }
+  return true;
 }
 
 HeadCollector::Verdict HeadCollector::Line(std::string_view line) {
@@ -53,11 +49,11 @@ HeadCollector::Verdict HeadCollector::Line(std::string_view line) {
   if (bytes_ > limits_.max_bytes || ++lines_ > limits_.max_fields + 2) return Verdict::kTooLarge;
   if (whole_) return Verdict::kGoing;  // a trailer
   if (status_ == 0) {
-    StatusLine(line);
-    return Verdict::kGoing;
+    return StatusLine(line) ? Verdict::kGoing : Verdict::kNotHttp;
   }
   head_ += line;
-  if (line == "\r\n" || line == "\n") {
+  // libcurl takes any line that begins so for the empty one.
+  if (line.starts_with('\r') || line.starts_with('\n')) {
     if (status_ >= 100 && status_ < 200 && status_ != 101) {
       head_.clear();
       status_ = 0;

@@ -24,6 +24,7 @@ class HeadCollector {
     kWhole,     // this line ended the final head
     kTooLarge,  // more bytes or lines than the limits
     kConflict,  // Content-Lengths that differ
+    kNotHttp,   // a status line that our own reader refuses; libcurl is more lenient
   };
 
   void Begin(const HeadLimits& limits);
@@ -39,7 +40,7 @@ class HeadCollector {
   std::string TakeHead() { return std::move(head_); }
 
  private:
-  void StatusLine(std::string_view line);
+  bool StatusLine(std::string_view line);
 
   HeadLimits limits_;
   std::string head_;

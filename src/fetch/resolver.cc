@@ -1,5 +1,7 @@
 #include "fetch/resolver.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -18,7 +20,10 @@ Result<std::unique_ptr<Resolver>> Resolver::Create(const ResolverOptions& option
                                       [self = made.get()](const std::string& name, const DnsAnswer& answer) {
                                         self->OnAnswer(name, answer);
                                       }));
-  made->thread_ = std::thread([self = made.get()] { self->loop_->Run(); });
+  made->thread_ = std::thread([self = made.get()] {
+    pthread_setname_np(pthread_self(), "resolve");
+    self->loop_->Run();
+  });
   return made;
 }
 
@@ -56,6 +61,7 @@ void Resolver::TakeMail() {
 void Resolver::Take(ResolveTask&& task) {
   const int64_t now = options_.clock->NowNs();
   if (const auto literal = Address::Parse(task.name)) {
+    ++counters_.literals;
     const bool allowed = options_.allow_private || literal->IsPublic();
     DnsFact fact;
     fact.outcome = allowed ? FetchOutcome::kAnswered : FetchOutcome::kAddressForbidden;
@@ -65,17 +71,23 @@ void Resolver::Take(ResolveTask&& task) {
     return;
   }
   if (const DnsFact* known = cache_.Find(task.name, now)) {
+    ++counters_.cached;
     Tell(task.host, *known, now);
     return;
   }
   if (waiting_hosts_ >= options_.max_waiting) {
+    ++counters_.refused;
     Tell(task.host, FetchOutcome::kLocal);
     return;
   }
   ++waiting_hosts_;
   std::vector<uint64_t>& hosts = asked_[task.name];
   hosts.push_back(task.host);
-  if (hosts.size() == 1) waiting_.push_back(std::move(task.name));
+  if (hosts.size() == 1) {
+    waiting_.push_back(std::move(task.name));
+  } else {
+    ++counters_.joined;
+  }
 }
 
 void Resolver::AskWaiting() {
@@ -84,6 +96,7 @@ void Resolver::AskWaiting() {
   while (!stopping_ && !waiting_.empty() && channel_->outstanding() < options_.max_outstanding) {
     const std::string name = std::move(waiting_.front());
     waiting_.pop_front();
+    ++counters_.asked;
     channel_->Ask(name);
   }
   asking_ = false;

@@ -12,6 +12,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -39,6 +41,16 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
+  // Since the beginning. Any thread.
+  struct Counters {
+    std::atomic<uint64_t> asked{0};     // questions to the servers, retries not counted
+    std::atomic<uint64_t> cached{0};    // answered by the cache
+    std::atomic<uint64_t> joined{0};    // with a question that was already there
+    std::atomic<uint64_t> literals{0};  // IP addresses as names
+    std::atomic<uint64_t> refused{0};   // at max_waiting
+  };
+  const Counters& counters() const { return counters_; }
+
   // REQUIRES: Stop was not called.
   void Resolve(ResolveTask&& task);
   // Ends every question in kCancelled and joins the thread. A second call does nothing.
@@ -62,6 +74,7 @@ class Resolver {
   std::unique_ptr<DnsChannel> channel_;
   Mailbox<ResolveTask> mail_;
   DnsCache cache_;
+  Counters counters_;
   std::unordered_map<std::string, std::vector<uint64_t>> asked_;  // hosts that wait for a name, waiting or out
   std::deque<std::string> waiting_;                               // names whose question is not out yet
   size_t waiting_hosts_ = 0;                                      // in asked_

@@ -242,6 +242,10 @@ TEST(ResolverTest, SameQuestionsAreJoinedAndOutstandingOnesBounded) {
   for (const Resolution& answer : all) ++seen[answer.host];
   EXPECT_THAT(seen, testing::Each(1));
   EXPECT_EQ(server.questions("joined.com"), 1);
+  const Resolver::Counters& counters = asker.resolver().counters();
+  EXPECT_EQ(counters.asked, 41U);
+  EXPECT_EQ(counters.joined, 59U);
+  EXPECT_EQ(counters.refused, 50U);
 }
 
 TEST(ResolverTest, CacheIsBounded) {

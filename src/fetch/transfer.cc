@@ -198,6 +198,8 @@ bool Transfer::HeaderLine(std::string_view line) {
                      : Cut(FetchOutcome::kHeadTooLarge, "more header bytes or lines than the limit");
     case HeadCollector::Verdict::kConflict:
       return Cut(FetchOutcome::kBadFraming, "Content-Lengths that differ");
+    case HeadCollector::Verdict::kNotHttp:
+      return Cut(FetchOutcome::kNotHttp, "no status line");
   }
   if (response_.wire_bytes > shared_.options.limits.max_wire_bytes) {
     return Cut(head_.whole() ? FetchOutcome::kBodyCut : FetchOutcome::kHeadTooLarge, "more bytes than the limit");
@@ -207,6 +209,7 @@ bool Transfer::HeaderLine(std::string_view line) {
 
 bool Transfer::Body(std::string_view bytes) {
   const FetchLimits& limits = shared_.options.limits;
+  if (!head_.whole()) return Cut(FetchOutcome::kNotHttp, "a body without a head");
   Received(shared_.options.clock->NowNs(), bytes.size());
   const uint64_t room = limits.max_body - std::min<uint64_t>(limits.max_body, response_.body.size());
   response_.body.append(bytes.substr(0, room));

@@ -8,7 +8,8 @@
 
 namespace portolan {
 
-Fetcher::Fetcher(const FetchOptions& options) {
+Fetcher::Fetcher(FetchOptions options, bool allow_loopback) {
+  options.dns.allow_private = allow_loopback;
   auto loops = FetchLoops::Create(options, *this);
   CHECK(loops.has_value(), "no fetch loops");
   loops_ = *std::move(loops);

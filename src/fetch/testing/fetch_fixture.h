@@ -19,7 +19,7 @@ namespace portolan {
 
 class Fetcher : public FetchHandler {
  public:
-  explicit Fetcher(const FetchOptions& options = {});
+  explicit Fetcher(FetchOptions options = {}, bool allow_loopback = true);
 
   // Sends a task to 127.0.0.1 and returns its number.
   uint64_t Send(const std::string& url);

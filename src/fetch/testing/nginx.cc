@@ -1,6 +1,7 @@
 #include "fetch/testing/nginx.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -10,11 +11,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <fstream>
-#include <thread>
-
-#include "fetch/testing/script_server.h"
+#include <vector>
 
 extern char** environ;
 
@@ -22,16 +20,39 @@ namespace portolan {
 namespace {
 
 constexpr const char* kProgram = "/usr/sbin/nginx";
+constexpr int kBacklog = 4096;
 
-bool Listens(uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+// 127.0.0.`last` with the port, or with any free one where it is 0; -1 if somebody has it.
+int Listen(size_t last, uint16_t* port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);  // nginx takes it as it is
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  const bool good = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
-  close(fd);
-  return good;
+  address.sin_addr.s_addr = htonl(0x7f000000 + static_cast<uint32_t>(last));
+  address.sin_port = htons(*port);
+  socklen_t size = sizeof(address);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 || listen(fd, kBacklog) != 0 ||
+      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    close(fd);
+    return -1;
+  }
+  *port = ntohs(address.sin_port);
+  return fd;
+}
+
+// The same port on every address.
+std::vector<int> ListenOnAll(size_t addresses, uint16_t* port) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    *port = 0;
+    std::vector<int> fds;
+    while (fds.size() < addresses) {
+      const int fd = Listen(fds.size() + 1, port);
+      if (fd < 0) break;
+      fds.push_back(fd);
+    }
+    if (fds.size() == addresses) return fds;
+    for (const int fd : fds) close(fd);
+  }
+  return {};
 }
 
 }  // namespace
@@ -40,38 +61,33 @@ bool Nginx::Installed() { return access(kProgram, X_OK) == 0; }
 
 Nginx::Nginx(const std::string& dir, const std::string& listen_flags, const std::string& server_lines,
              size_t addresses) {
-  // Another program may take the port between our look and nginx's; then another one is tried.
-  for (int attempt = 0; attempt < 5 && pid_ < 0; ++attempt) {
-    port_ = ClosedPort();
-    std::string listens;
-    for (size_t i = 1; i <= addresses; ++i) {
-      listens += fmt::format("listen 127.0.0.{}:{}{} backlog=4096; ", i, port_, listen_flags);
-    }
-    const std::string config = dir + "/nginx.conf";
-    std::ofstream(config) << fmt::format(
-        "daemon off; master_process off; worker_processes 1; pid {0}/nginx.pid; error_log {0}/error.log;\n"
-        "events {{ worker_connections 4096; }}\n"
-        "http {{ access_log off; client_body_temp_path {0}/t1; proxy_temp_path {0}/t2; fastcgi_temp_path {0}/t3;\n"
-        "  uwsgi_temp_path {0}/t4; scgi_temp_path {0}/t5; default_type text/html; keepalive_requests 1000000;\n"
-        "  server {{ {1} root {0}; {2} }} }}\n",
-        dir, listens, server_lines);
-    std::string program = kProgram;
-    std::string c = "-c";
-    std::string e = "-e";
-    std::string log = dir + "/error.log";
-    std::string path = config;
-    std::array<char*, 6> argv = {program.data(), c.data(), path.data(), e.data(), log.data(), nullptr};
-    pid_t pid = -1;
-    if (posix_spawn(&pid, kProgram, nullptr, nullptr, argv.data(), environ) != 0) return;
-    for (int i = 0; i < 500; ++i) {
-      if (waitpid(pid, nullptr, WNOHANG) == pid) break;  // it ended: the port, or the configuration
-      if (Listens(port_)) {
-        pid_ = pid;
-        return;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // nginx tells nobody that it is ready
-    }
+  const std::vector<int> fds = ListenOnAll(addresses, &port_);
+  if (fds.empty()) return;
+  std::string listens;
+  std::string inherited = "NGINX=";
+  for (size_t i = 0; i < fds.size(); ++i) {
+    listens += fmt::format("listen 127.0.0.{}:{}{} backlog={}; ", i + 1, port_, listen_flags, kBacklog);
+    inherited += fmt::format("{};", fds[i]);
+    fcntl(fds[i], F_SETFD, 0);
   }
+  std::string config = dir + "/nginx.conf";
+  std::ofstream(config) << fmt::format(
+      "daemon off; worker_processes 1; pid {0}/nginx.pid; error_log {0}/error.log;\n"
+      "events {{ worker_connections 4096; }}\n"
+      "http {{ access_log off; client_body_temp_path {0}/t1; proxy_temp_path {0}/t2; fastcgi_temp_path {0}/t3;\n"
+      "  uwsgi_temp_path {0}/t4; scgi_temp_path {0}/t5; default_type text/html; keepalive_requests 1000000;\n"
+      "  server {{ {1} root {0}; {2} }} }}\n",
+      dir, listens, server_lines);
+  std::vector<char*> environment = {inherited.data()};
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
+  environment.push_back(nullptr);
+  std::string program = kProgram;
+  std::string c = "-c";
+  std::string e = "-e";
+  std::string log = dir + "/error.log";
+  std::array<char*, 6> argv = {program.data(), c.data(), config.data(), e.data(), log.data(), nullptr};
+  if (posix_spawn(&pid_, kProgram, nullptr, nullptr, argv.data(), environment.data()) != 0) pid_ = -1;
+  for (const int fd : fds) close(fd);
 }
 
 Nginx::~Nginx() {

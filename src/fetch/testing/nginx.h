@@ -1,4 +1,7 @@
 // Nginx: a real web server in a directory of its own, on a free loopback port, for as long as the object lives.
+//
+// The listening sockets are ours and handed to nginx as it hands them to its successor in an upgrade, so that a client
+// may connect at once: it waits in the queue until nginx is ready.
 
 #pragma once
 
