@@ -22,7 +22,7 @@ namespace portolan {
 inline std::string SampleUrl(int n) { return "http://h" + std::to_string(n % 7) + ".test/" + std::to_string(n); }
 
 inline ArchiveItem SampleItem(int n, size_t body = 200) {
-  WarcWriter writer = WarcWriter::Create({}).value();
+  thread_local WarcWriter writer = WarcWriter::Create({}).value();
   const std::string url = SampleUrl(n);
   ArchiveItem item;
   WarcRecordSpec spec;
@@ -54,6 +54,7 @@ inline ArchiveItem SampleItem(int n, size_t body = 200) {
 inline std::vector<std::string> JudgeArchive(Env& env, const std::vector<std::string>& dirs, bool finished) {
   std::vector<std::string> urls;
   std::vector<std::string> indexed;
+  std::map<std::string, std::string> warcs;
   for (const std::string& dir : dirs) {
     const std::vector<std::string> names = env.List(dir).value();
     for (const std::string& name : names) {
@@ -88,7 +89,9 @@ inline std::vector<std::string> JudgeArchive(Env& env, const std::vector<std::st
       EXPECT_TRUE(part || std::ranges::is_sorted(lines)) << path;
       for (const std::string& text : lines) {
         const CdxjLine line = ParseCdxj(text).value();
-        const std::string warc = ReadWholeFile(env, JoinPath(dir, line.Get("filename"))).value();
+        const std::string warc_path = JoinPath(dir, line.Get("filename"));
+        if (!warcs.contains(warc_path)) warcs[warc_path] = ReadWholeFile(env, warc_path).value();
+        const std::string& warc = warcs[warc_path];
         const uint64_t offset = std::stoull(std::string(line.Get("offset")));
         const uint64_t length = std::stoull(std::string(line.Get("length")));
         EXPECT_LE(offset + length, warc.size());

@@ -55,6 +55,25 @@ bool IsPromptRefresh(std::string_view content) {
   return seconds <= PageMaker::kRefreshIsRedirect;
 }
 
+// Whether a body is compressed: by its content coding, or because such files always are.
+bool IsPacked(const HeaderFields& fields, const Sniffed& sniffed, size_t size) {
+  constexpr size_t kWorthAsking = 512;  // below it the headers are most of the record
+  if (size < kWorthAsking) return false;
+  if (const auto coding = fields.Find("content-encoding"); coding && !EqualsIgnoringCase(*coding, "identity")) {
+    return true;
+  }
+  switch (sniffed.kind) {
+    case ContentKind::kImage:
+      return sniffed.essence != "image/svg+xml" && sniffed.essence != "image/bmp" && sniffed.essence != "image/x-icon";
+    case ContentKind::kMedia:
+      return sniffed.essence != "audio/wave" && sniffed.essence != "audio/basic" && sniffed.essence != "audio/midi";
+    case ContentKind::kArchive:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void GiveBack(std::string& buffer, size_t keep) {
   if (buffer.capacity() > keep) std::string().swap(buffer);
 }
@@ -159,6 +178,8 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   if (wanted && FollowOf(result.outcome, result.status).keep) {
     facts.outcome = result.outcome;
     facts.status = result.status;
+    facts.packed =
+        result.outcome != FetchOutcome::kDecodeFailed && IsPacked(head_.fields, sniffed, response.body.size());
     facts.mime_detected = body.empty() ? std::string_view() : std::string_view(result.mime);
     if (IsRedirectStatus(result.status)) facts.location = head_.fields.Find("location").value_or("");
     records_.Make(response, head_, url_, facts, result.archive);
@@ -172,6 +193,10 @@ std::string_view PageMaker::Decode(const FetchResponse& response, PageResult& re
   if (response.body.empty() || !head_.fields.Find("content-encoding")) return response.body;
   const CodingStack stack = CodingStack::Parse(head_.fields.Joined("content-encoding"));
   if (stack.supported() && stack.codings().empty()) return response.body;
+  if (stack.supported() && stack.codings().size() == 1 && stack.codings()[0] == ContentCoding::kGzip &&
+      gunzip_.Decode(response.body, options_.decode, decoded_)) {
+    return decoded_;
+  }
   decoded_.clear();
   decoder_.Restart(stack, options_.decode);
   decoder_.Feed(response.body, decoded_);

@@ -33,6 +33,7 @@
 #include "http/sniff.h"
 #include "parse/link_collector.h"
 #include "parse/record_maker.h"
+#include "parse/whole_gzip.h"
 #include "robots/robots_tag.h"
 #include "robots/sitemap.h"
 #include "url/link.h"
@@ -87,6 +88,7 @@ class PageMaker {
   PageLinks links_;
   LinkCollector collector_;
   ContentDecoder decoder_;
+  WholeGunzip gunzip_;
   std::string decoded_;
   ResponseHead head_;
   Url url_;

@@ -66,7 +66,8 @@ void AppendMilliseconds(std::string& block, std::string_view name, int64_t from_
 
 Result<RecordMaker> RecordMaker::Create(const Options& options) {
   ASSIGN_OR_RETURN(WarcWriter writer, WarcWriter::Create({.gzip = true, .level = options.level}));
-  return RecordMaker(options, std::move(writer));
+  ASSIGN_OR_RETURN(WarcWriter plain, WarcWriter::Create({.gzip = false}));
+  return RecordMaker(options, std::move(writer), std::move(plain));
 }
 
 void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, const Url& url,
@@ -105,8 +106,17 @@ void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, 
   answer.cipher_suite = response.tls_cipher;
   answer.identified_payload_type = facts.mime_detected;
   item.response_begin = static_cast<uint32_t>(item.bytes.size());
-  const WrittenRecord written = writer_.Append(answer, item.bytes);
-  item.response_length = static_cast<uint32_t>(written.length);
+  WrittenRecord written;
+  if (facts.packed) {
+    record_.clear();
+    written = plain_.Append(answer, record_);
+    constexpr size_t kRecordEnd = 4;  // CR LF CR LF
+    stored_.Append(record_, record_.size() - kRecordEnd - answer.payload.size(), item.bytes);
+    if (record_.capacity() > kKeepRecord) std::string().swap(record_);
+  } else {
+    written = writer_.Append(answer, item.bytes);
+  }
+  item.response_length = static_cast<uint32_t>(item.bytes.size() - item.response_begin);
 
   if (options_.metadata) {
     fields_.clear();

@@ -4,7 +4,7 @@
 // request comes first, then the response, then (when asked for) metadata; request and metadata name the response in
 // WARC-Concurrent-To. Ids come from a seeded Rng: the same answers give the same bytes.
 //
-// Thread: one owner. Memory bound: WarcWriter's scratch and one head.
+// Thread: one owner. Memory bound: WarcWriter's scratch, one record (kept up to kKeepRecord) and one head.
 
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "flow/page_result.h"
 #include "http/headers.h"
 #include "io/rng.h"
+#include "parse/whole_gzip.h"
 #include "url/url.h"
 #include "warc/writer.h"
 
@@ -29,6 +30,7 @@ struct RecordFacts {
   std::string_view mime_detected;
   std::string_view charset;
   std::string_view location;  // of a redirect, as written
+  bool packed = false;        // the body is compressed already: deflating it again is not worth its time
 };
 
 class RecordMaker {
@@ -46,12 +48,17 @@ class RecordMaker {
             ArchiveItem& item);
 
  private:
-  RecordMaker(const Options& options, WarcWriter writer)
-      : options_(options), writer_(std::move(writer)), rng_(options.seed) {}
+  static constexpr size_t kKeepRecord = size_t{4} << 20;
+
+  RecordMaker(const Options& options, WarcWriter writer, WarcWriter plain)
+      : options_(options), writer_(std::move(writer)), plain_(std::move(plain)), rng_(options.seed) {}
   WarcId NextId() { return {.high = rng_.Next(), .low = rng_.Next()}; }
 
   Options options_;
   WarcWriter writer_;
+  WarcWriter plain_;  // without gzip, for records that StoredGzip packs
+  StoredGzip stored_;
+  std::string record_;
   Rng rng_;
   std::string head_;
   std::string fields_;
