@@ -237,7 +237,9 @@ void Http2Session::Answered(Stream& stream) {
                                 .if_modified_since = stream.if_modified_since,
                                 .accept_encoding = stream.accept_encoding,
                                 .user_agent = stream.user_agent};
-  stream.answer = context_.Ask(request, facts_, hit.unix_ns);
+  SharedAnswer shared = context_.Ask(request, facts_, hit.unix_ns);
+  stream.answer = std::move(shared.answer);
+  if (shared.body) stream.answer.body = *shared.body;
   const Answer& answer = stream.answer;
   stream.body_end = answer.body.size();
   switch (answer.fault) {

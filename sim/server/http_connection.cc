@@ -9,13 +9,13 @@
 namespace portolan::sim {
 namespace {
 
-Answer OwnAnswer(int status) {
+SharedAnswer OwnAnswer(int status) {
   Answer answer;
   answer.status = status;
   answer.headers.emplace_back("Content-Type", "text/plain");
   answer.body = std::string(StatusText(status)) + "\n";
   answer.keep_alive = false;
-  return answer;
+  return {std::move(answer), nullptr};
 }
 
 int StatusOf(HeadStatus status) {
@@ -225,11 +225,13 @@ size_t HttpConnection::Serve(std::string_view input) {
   return done;
 }
 
-void HttpConnection::Begin(const RequestHead& head, Answer answer) {
-  script_ = MakeWireScript(std::move(answer), {.head_only = head.method == "HEAD",
-                                               .http11 = head.http11 || head.method.empty(),
-                                               .keep_alive = head.keep_alive,
-                                               .date = context_.Date(hit_.unix_ns)});
+void HttpConnection::Begin(const RequestHead& head, SharedAnswer answer) {
+  script_ = MakeWireScript(std::move(answer.answer),
+                           {.head_only = head.method == "HEAD",
+                            .http11 = head.http11 || head.method.empty(),
+                            .keep_alive = head.keep_alive,
+                            .date = context_.Date(hit_.unix_ns)},
+                           std::move(answer.body));
   hit_.status = script_.status;
   hit_open_ = true;
   sent_ = 0;
@@ -238,7 +240,8 @@ void HttpConnection::Begin(const RequestHead& head, Answer answer) {
 }
 
 HttpConnection::Played HttpConnection::Play() {
-  const size_t size = script_.head.size() + script_.body.size();
+  const std::string_view body = script_.Body();
+  const size_t size = script_.head.size() + body.size();
   size_t round = 0;
   for (;;) {
     std::string_view first;
@@ -246,9 +249,9 @@ HttpConnection::Played HttpConnection::Play() {
     if (sent_ < size) {
       if (sent_ < script_.head.size()) {
         first = std::string_view(script_.head).substr(sent_);
-        then = script_.body;
+        then = body;
       } else {
-        first = std::string_view(script_.body).substr(sent_ - script_.head.size());
+        first = body.substr(sent_ - script_.head.size());
       }
       if (script_.byte_interval_ns > 0) {
         first = first.substr(0, 1);

@@ -71,7 +71,7 @@ class HttpConnection : public EventSource {
   void ReadMore();
   // Serves requests in `input` until it blocks or they end; the number of bytes that are done with.
   size_t Serve(std::string_view input);
-  void Begin(const RequestHead& head, Answer answer);
+  void Begin(const RequestHead& head, SharedAnswer answer);
   Played Play();
   void FinishScript();  // logs the hit and ends as the script says
   void RunHttp2(std::string_view input);

@@ -6,7 +6,7 @@
 
 namespace portolan::sim {
 
-Answer ServerContext::Ask(const RequestFacts& request, const ConnectionFacts& connection, int64_t unix_ns) {
+SharedAnswer ServerContext::Ask(const RequestFacts& request, const ConnectionFacts& connection, int64_t unix_ns) {
   Request asked;
   asked.method = request.method;
   asked.host = request.host;
@@ -18,7 +18,7 @@ Answer ServerContext::Ask(const RequestFacts& request, const ConnectionFacts& co
   asked.tls = connection.tls;
   asked.unix_ns = unix_ns;
   asked.earlier = visits.Visit(connection.client, connection.tls, request.host, request.path_and_query);
-  return site.Respond(asked);
+  return site.RespondShared(asked);
 }
 
 std::string_view ServerContext::Date(int64_t unix_ns) {

@@ -53,7 +53,7 @@ struct ServerContext {
   std::vector<char> scratch = std::vector<char>(kScratchBytes);  // for reads; free between callbacks
 
   // Counts the visit and asks the site.
-  Answer Ask(const RequestFacts& request, const ConnectionFacts& connection, int64_t unix_ns);
+  SharedAnswer Ask(const RequestFacts& request, const ConnectionFacts& connection, int64_t unix_ns);
   // Value of the Date field now.
   std::string_view Date(int64_t unix_ns);
 

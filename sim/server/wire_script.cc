@@ -141,7 +141,12 @@ std::string_view StatusText(int status) {
   }
 }
 
-WireScript MakeWireScript(Answer answer, const ClientSide& client) {
+WireScript MakeWireScript(Answer answer, const ClientSide& client, std::shared_ptr<const std::string> shared_body) {
+  // Chunks stand between the bytes, and faults change them: these need a body of their own.
+  if (shared_body && (answer.framing == Framing::kChunked || answer.fault != WireFault::kNone)) {
+    answer.body = *shared_body;
+    shared_body.reset();
+  }
   WireScript script;
   const WireFault fault = answer.fault;
   switch (fault) {
@@ -200,7 +205,7 @@ WireScript MakeWireScript(Answer answer, const ClientSide& client) {
     if (fault == WireFault::kLongLength || fault == WireFault::kShortLength) {
       AppendLength(WrongLength(answer), head);
     } else if (framing == Framing::kLength) {
-      AppendLength(answer.body.size(), head);
+      AppendLength(shared_body ? shared_body->size() : answer.body.size(), head);
     } else if (framing == Framing::kChunked) {
       head += "Transfer-Encoding: chunked\r\n";
     }
@@ -253,7 +258,12 @@ WireScript MakeWireScript(Answer answer, const ClientSide& client) {
     default:
       break;
   }
-  if (!no_body) script.body = chunked ? Chunked(answer.body) : std::move(answer.body);
+  if (no_body) return script;
+  if (shared_body) {
+    script.shared_body = std::move(shared_body);
+  } else {
+    script.body = chunked ? Chunked(answer.body) : std::move(answer.body);
+  }
   return script;
 }
 

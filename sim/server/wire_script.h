@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -29,10 +30,13 @@ struct WireScript {
   int status = 0;  // of the status line; 0 when none is sent
   std::string head;
   std::string body;
-  std::string repeat;            // kEndless: again and again until the client goes
-  int64_t delay_ns = 0;          // before the first byte
-  int64_t byte_interval_ns = 0;  // kTarpit: one byte, then so long nothing
+  std::shared_ptr<const std::string> shared_body;  // if set: instead of body
+  std::string repeat;                              // kEndless: again and again until the client goes
+  int64_t delay_ns = 0;                            // before the first byte
+  int64_t byte_interval_ns = 0;                    // kTarpit: one byte, then so long nothing
   ScriptEnd end = ScriptEnd::kKeepAlive;
+
+  std::string_view Body() const { return shared_body ? std::string_view(*shared_body) : std::string_view(body); }
 };
 
 struct ClientSide {
@@ -42,7 +46,9 @@ struct ClientSide {
   std::string_view date;   // value of the Date field; none if empty
 };
 
-WireScript MakeWireScript(Answer answer, const ClientSide& client);
+// `shared_body` as in SharedAnswer.
+WireScript MakeWireScript(Answer answer, const ClientSide& client,
+                          std::shared_ptr<const std::string> shared_body = nullptr);
 
 // The part of a body that goes out before a fault cuts it: less than all of a body that has any bytes.
 uint64_t CutAt(const Answer& answer);

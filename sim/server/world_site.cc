@@ -1,5 +1,6 @@
 #include "sim/server/world_site.h"
 
+#include <memory>
 #include <utility>
 
 #include "base/hash.h"
@@ -10,21 +11,21 @@ namespace {
 constexpr size_t kEntryBytes = 256;  // list and map nodes, strings' own sizes
 
 size_t BytesOf(const Answer& answer, std::string_view key) {
-  size_t bytes = kEntryBytes + answer.body.capacity() + key.size();
+  size_t bytes = kEntryBytes + answer.body.size() + key.size();
   for (const auto& [name, value] : answer.headers) bytes += 64 + name.size() + value.size();
   return bytes;
 }
 
 }  // namespace
 
-Answer WorldSite::Respond(const Request& request) const {
+SharedAnswer WorldSite::RespondShared(const Request& request) const {
   if (shard_bytes_ == 0 || request.method != "GET" || !request.if_none_match.empty() ||
       !request.if_modified_since.empty()) {
-    return world_.Respond(request);
+    return {world_.Respond(request), nullptr};
   }
   const Place place = world_.Find(request.host, request.path_and_query);
   if (place.place_class != PlaceClass::kPage || world_.KindOf(place) != PageKind::kNormal) {
-    return world_.Respond(request);
+    return {world_.Respond(request), nullptr};
   }
   const uint64_t version = world_.Version(place, request.unix_ns);
   thread_local std::string key;
@@ -45,7 +46,11 @@ Answer WorldSite::Respond(const Request& request) const {
   }
   Answer answer = world_.Respond(request);
   const size_t bytes = BytesOf(answer, key);
-  if (bytes > shard_bytes_ / 4) return answer;
+  if (bytes > shard_bytes_ / 4 || answer.fault != WireFault::kNone) return {std::move(answer), nullptr};
+  answer.body.shrink_to_fit();
+  SharedAnswer shared = {{}, std::make_shared<const std::string>(std::move(answer.body))};
+  answer.body.clear();
+  shared.answer = std::move(answer);
   const std::lock_guard lock(shard.mutex);
   const auto old = shard.by_key.find(key);
   if (old != shard.by_key.end()) {
@@ -59,10 +64,10 @@ Answer WorldSite::Respond(const Request& request) const {
     shard.by_key.erase(shard.entries.back().key);
     shard.entries.pop_back();
   }
-  shard.entries.push_front({key, version, answer, bytes});
+  shard.entries.push_front({key, version, shared, bytes});
   shard.by_key.emplace(shard.entries.front().key, shard.entries.begin());
   shard.bytes += bytes;
-  return answer;
+  return shared;
 }
 
 size_t WorldSite::cached_bytes() const {

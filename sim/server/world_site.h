@@ -26,7 +26,8 @@ class WorldSite : public Site {
   // REQUIRES: `world` outlives it.
   explicit WorldSite(const World& world, size_t cache_bytes = 0) : world_(world), shard_bytes_(cache_bytes / kShards) {}
 
-  Answer Respond(const Request& request) const override;
+  Answer Respond(const Request& request) const override { return world_.Respond(request); }
+  SharedAnswer RespondShared(const Request& request) const override;
   DnsAnswer Resolve(std::string_view name) const override { return world_.Resolve(name); }
   Certificate CertificateOf(std::string_view name) const override { return world_.CertificateOf(name); }
 
@@ -38,7 +39,7 @@ class WorldSite : public Site {
   struct Entry {
     std::string key;
     uint64_t version = 0;
-    Answer answer;
+    SharedAnswer answer;
     size_t bytes = 0;
   };
   struct Shard {
