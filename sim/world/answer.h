@@ -37,8 +37,8 @@ enum class WireFault : uint8_t {
   kSlowFirstByte,  // nothing for `delay_ns`, then normal
   kTarpit,         // one byte each `delay_ns`, head included
   kEndless,        // the body goes on for ever (chunked or to the close)
-  kLongLength,     // Content-Length larger than the body, then FIN
-  kShortLength,    // Content-Length smaller than the body
+  kLongLength,     // Content-Length is `fault_at`, larger than the body; then FIN
+  kShortLength,    // Content-Length is `fault_at`, smaller than the body
   kHeaderFlood,    // head of `fault_at` bytes
   kGarbage,        // bytes that are no HTTP
   kHttp09,         // the body alone

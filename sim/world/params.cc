@@ -11,11 +11,10 @@
 #include "base/text.h"
 
 namespace portolan::sim {
-namespace {
 
-constexpr std::string_view kProfiles =
-#include "profiles.inc"
-    ;
+extern const std::string_view kProfilesToml;  // profiles.toml, from CMakeLists.txt
+
+namespace {
 
 struct Field {
   std::string_view key;
@@ -218,7 +217,7 @@ Result<WorldParams> LoadFrom(std::string_view name, const toml::table& user, con
 
 std::vector<std::string> ProfileNames() {
   std::vector<std::pair<size_t, std::string>> lines;
-  const auto ours = ParseToml(kProfiles, "profiles.toml");
+  const auto ours = ParseToml(kProfilesToml, "profiles.toml");
   for (const auto& [key, value] : *ours) lines.emplace_back(key.source().begin.line, key.str());
   std::sort(lines.begin(), lines.end());
   std::vector<std::string> names;
@@ -228,7 +227,7 @@ std::vector<std::string> ProfileNames() {
 
 Result<WorldParams> LoadProfile(std::string_view name, std::string_view toml) {
   ASSIGN_OR_RETURN(const toml::table user, ParseToml(toml, "user profiles"));
-  ASSIGN_OR_RETURN(const toml::table ours, ParseToml(kProfiles, "profiles.toml"));
+  ASSIGN_OR_RETURN(const toml::table ours, ParseToml(kProfilesToml, "profiles.toml"));
   return LoadFrom(name, user, ours, 0);
 }
 

@@ -6,6 +6,8 @@ namespace portolan::sim {
 namespace {
 
 TEST(ParamsTest, EveryProfileLoadsAndComesBackFromItsText) {
+  EXPECT_EQ(ProfileNames().size(), 8U);
+  EXPECT_EQ(ProfileNames().front(), "small");
   for (const std::string& name : ProfileNames()) {
     const auto params = LoadProfile(name);
     ASSERT_TRUE(params) << params.error().ToString();
