@@ -10,6 +10,8 @@
 namespace portolan::sim {
 namespace {
 
+// Between the last byte of a cut body and the reset: clients that find both in one read forget the bytes.
+constexpr int64_t kCutPauseNs = 20 * kMillisecond;
 constexpr size_t kOutputBytes = size_t{16} << 10;
 
 bool HasNoBody(int status) { return status == 204 || status == 304; }
@@ -31,8 +33,9 @@ struct Http2Session::Stream {
   Answer answer;
   uint64_t body_end = 0;  // so many bytes of the body go out
   uint64_t body_sent = 0;
-  bool cut = false;    // … and then the stream is reset
-  std::string repeat;  // endless
+  bool cut = false;         // … and then the stream is reset
+  bool cut_is_due = false;  // the pause before that is over
+  std::string repeat;       // endless
   int64_t byte_interval_ns = 0;
   int64_t deadline_ns = 0;  // in timers_; 0: none
   bool paused = false;      // until the deadline
@@ -116,7 +119,13 @@ struct Http2Session::Callbacks {
       std::memcpy(to, stream->repeat.data(), part);
       return static_cast<ssize_t>(part);
     }
-    if (left == 0 && stream->cut) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    if (left == 0 && stream->cut) {
+      if (stream->cut_is_due) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // becomes RST_STREAM
+      stream->cut_is_due = true;
+      stream->paused = true;
+      self->WaitUntil(*stream, self->context_.poller.now_ns() + kCutPauseNs);
+      return NGHTTP2_ERR_DEFERRED;
+    }
     size_t part = std::min<uint64_t>(room, left);
     if (stream->byte_interval_ns > 0 && part > 0) {
       part = 1;
