@@ -22,6 +22,7 @@ struct Setting {
   uint64_t memory = uint64_t{64} << 20;
   uint32_t connections = 256;
   uint64_t seed = 1;
+  int64_t checkpoint_ns = 0;
 };
 
 std::unique_ptr<World> MakeWorld(const Setting& setting) {
@@ -41,6 +42,9 @@ VirtualCrawl::Options MakeOptions(const Setting& setting) {
   options.shard.frontier.politeness.ip_delay_ns = setting.ip_delay_ns;
   options.shard.seen.memory = setting.memory / 4;
   options.shard.gate.memory = setting.memory / 8;
+  // A day of virtual time has as many early rounds as a real one, and each costs real time: let them seem dearer.
+  options.shard.seen.pace.bytes_per_second = 500'000;
+  options.shard.gate.pace.bytes_per_second = 500'000;
   return options;
 }
 
@@ -69,6 +73,7 @@ Outcome CrawlWhole(const Setting& setting, Env& env, const std::string& dir, boo
   Judge judge(*world, MakeRules(setting, complete));
   VirtualCrawl::Options options = MakeOptions(setting);
   options.state_dir = dir;
+  options.checkpoint_ns = setting.checkpoint_ns;
   auto crawl = VirtualCrawl::Open(env, *world, time, judge, options).value();
   EXPECT_TRUE(crawl->Seed());
   const Status status = crawl->Run(200'000'000);
@@ -125,8 +130,8 @@ TEST(VirtualCrawlTest, EvilsNeverBreakThePoliteness) {
   setting.set = {{"domains", "100"}, {"pages", "2000"}};
   const auto world = MakeWorld(setting);
   VirtualTime time(kBegin);
-  // An address is held by a request for half a minute at most, so that one tarpit does not stop all its neighbours: gaps
-  // there count from the beginning.
+  // An address is held by a request for half a minute at most, so that one tarpit does not stop all its neighbours:
+  // gaps there count from the beginning.
   Judge::Options rules = MakeRules(setting, false);
   rules.rules.gap_from_end = false;
   Judge judge(*world, rules);
@@ -167,6 +172,7 @@ TEST(VirtualCrawlSlowTest, AMillionPagesExactlyOnceWithinTheirMemory) {
   setting.ip_delay_ns = kSecond;
   setting.memory = uint64_t{256} << 20;
   setting.connections = 2000;
+  setting.checkpoint_ns = 600 * kSecond;
   const std::string dir = std::filesystem::temp_directory_path() / ("portolan-million-" + std::to_string(getpid()));
   const uint64_t before = ResidentBytes();
   const Outcome outcome = CrawlWhole(setting, Env::Posix(), dir, true);

@@ -98,8 +98,8 @@ Status CheckDirectory(const SessionOptions& options, bool* made) {
       return Fail(ErrorCode::kExists, fmt::format("{}: is not a directory", options.dir));
     }
     if (!fs::is_empty(options.dir, error)) {
-      return Fail(ErrorCode::kExists, fmt::format("{}: is not empty and holds no crawl: choose another --dir",
-                                                  options.dir));
+      return Fail(ErrorCode::kExists,
+                  fmt::format("{}: is not empty and holds no crawl: choose another --dir", options.dir));
     }
   } else {
     *made = true;
@@ -130,7 +130,8 @@ Result<std::vector<std::string>> ReadSeeds(const std::vector<std::string>& urls,
       while (!line.empty() && static_cast<uint8_t>(line.front()) <= ' ') line.remove_prefix(1);
       if (line.empty()) continue;
       auto seed = CanonicalSeed(line, config);
-      if (!seed) return Fail(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", file, number, seed.error().message()));
+      if (!seed)
+        return Fail(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", file, number, seed.error().message()));
       seeds.push_back(*std::move(seed));
     }
   }

@@ -66,10 +66,9 @@ Result<RunningWorld> StartWorld(const DemoFlags& flags, const std::string& log) 
   ASSIGN_OR_RETURN(running.world, sim::World::Create(params, flags.seed));
   running.site = std::make_unique<sim::WorldSite>(*running.world);
   ASSIGN_OR_RETURN(running.hits,
-                   sim::HitLogWriter::Create(Env::Posix(), log,
-                                             {.profile = flags.profile,
-                                              .seed = flags.seed,
-                                              .parameters = sim::DescribeParams(params)}));
+                   sim::HitLogWriter::Create(
+                       Env::Posix(), log,
+                       {.profile = flags.profile, .seed = flags.seed, .parameters = sim::DescribeParams(params)}));
   options.hits = running.hits.get();
   ASSIGN_OR_RETURN(running.server, sim::SimServer::Start(options, std::move(sockets), *running.site));
   return running;
@@ -156,8 +155,9 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
 }  // namespace
 
 int RunDemo(int argc, char** argv) {
-  VerbApp app("demo", "Starts a simulated web on this machine's loopback addresses and crawls it: real sockets, DNS and\n"
-                      "TLS, no network. At the end an oracle that knows that web says whether the crawl was right.");
+  VerbApp app("demo",
+              "Starts a simulated web on this machine's loopback addresses and crawls it: real sockets, DNS and\n"
+              "TLS, no network. At the end an oracle that knows that web says whether the crawl was right.");
   DemoFlags flags;
   app->add_option("--pages", flags.pages, "Stop after so many pages; 0: all of them")->capture_default_str();
   app->add_option("--dir", flags.dir, "Where the crawl goes; must not exist")->capture_default_str()->type_name("DIR");

@@ -148,9 +148,8 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   RETURN_IF_ERROR(ValidateConfig(config));
   const uint64_t memory = config.memory.total.bytes;
   if (memory < kLeastMemory) {
-    return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("memory.total: {} is too little, at least {}", FormatBytes(memory),
-                            FormatBytes(kLeastMemory)));
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("memory.total: {} is too little, at least {}",
+                                                         FormatBytes(memory), FormatBytes(kLeastMemory)));
   }
   EngineOptions options;
   options.state_dir = JoinPath(dir, "state");

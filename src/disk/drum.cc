@@ -264,11 +264,12 @@ Status Drum::Drain(DrumSink& sink) {
 }
 
 void Drum::Retire(const std::string& name) {
-  if (options_.durable) {
-    retired_.push_back(name);
-  } else {
-    static_cast<void>(env_.Remove(JoinPath(dir_, name)));
-  }
+  // Between two commits many rounds may come and go; what no manifest names need not wait for the next one.
+  const auto names = [&](const ManifestSection& section) {
+    return std::any_of(section.files.begin(), section.files.end(),
+                       [&](const ManifestSection::FileEntry& file) { return file.name == name; });
+  };
+  if (names(committed_) || names(described_) || !env_.Remove(JoinPath(dir_, name))) retired_.push_back(name);
 }
 
 // ---- checkpoints
@@ -308,7 +309,10 @@ Status Drum::Flush() {
   return {};
 }
 
-Status Drum::Committed() { return RemoveUnnamed(env_, dir_, described_, retired_); }
+Status Drum::Committed() {
+  committed_ = described_;
+  return RemoveUnnamed(env_, dir_, committed_, retired_);
+}
 
 Status Drum::Restore(const ManifestSection& section) {
   ASSIGN_OR_RETURN(const uint64_t row_size, section.Number("row_size"));
@@ -334,7 +338,7 @@ Status Drum::Restore(const ManifestSection& section) {
   if (sealed != 0) RETURN_IF_ERROR(RestoreBatch(section, sealed, sealed_));
   ASSIGN_OR_RETURN(const uint64_t open, section.Number("open"));
   RETURN_IF_ERROR(RestoreBatch(section, open, open_));
-  described_ = section;
+  described_ = committed_ = section;
   return {};
 }
 

@@ -113,7 +113,7 @@ class Drum : public Checkpointable {
   Status WriteRows(DrumBatch& batch);    // likewise of the row log
   Result<bool> BeginRound();
   void EndRound();  // all answers are taken
-  // Keeps a file that the committed manifest may name until the next commit; else removes it.
+  // Removes a file, unless a manifest names it or is about to: then the next commit does.
   void Retire(const std::string& name);
 
   Env& env_;
@@ -135,7 +135,8 @@ class Drum : public Checkpointable {
   uint64_t spilled_rows_ = 0;
   uint64_t logged_bytes_ = 0;
   std::vector<std::string> retired_;
-  ManifestSection described_;
+  ManifestSection described_;  // as of the last Flush, which a commit may be about to make durable
+  ManifestSection committed_;
 };
 
 }  // namespace portolan

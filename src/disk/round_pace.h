@@ -6,7 +6,7 @@
 // milliseconds, and a large one spends at most 1/(1 + ratio) of its disk time on early rounds.
 //
 // The cost of a round is the time between the calls that saw it begin and end, and at least what rewriting Z takes at a
-// steady rate: so that a world whose clock stands still while a round runs keeps the same rule.
+// steady rate and a few files cost: so that a world whose clock stands still while a round runs keeps the same rule.
 //
 // It reads no clock and depends on nothing but the calls. Thread: one owner, the DRUM's.
 
@@ -26,10 +26,12 @@ class RoundPace {
 
   struct Options {
     int64_t ratio = 10;
-    // A round also starts, at the same pace, when tuples have waited so long and nobody is hungry. kNever: only hunger
-    // and DRUM's own bounds start rounds.
+    // A round also starts when tuples have waited so long and nobody is hungry, at a pace that costs next to nothing.
+    // kNever: only hunger and DRUM's own bounds start rounds.
     int64_t patience_ns = kNever;
+    int64_t calm_ratio = 200;
     uint64_t bytes_per_second = 500'000'000;  // of Z, rewritten
+    int64_t least_cost_ns = 2'000'000;        // of a round that answers one tuple: files are made and removed
   };
 
   explicit RoundPace(const Options& options) : options_(options) {}
@@ -46,8 +48,9 @@ class RoundPace {
     if (!ended_ && (!drum.RoundActive() || drum.ResultsReady())) {
       ended_ = true;
       end_ns_ = now_ns;
-      cost_ns_ = std::max(now_ns - begin_ns_, static_cast<int64_t>(static_cast<double>(drum.z_bytes()) * 1e9 /
-                                                                   static_cast<double>(options_.bytes_per_second)));
+      cost_ns_ = std::max({options_.least_cost_ns, now_ns - begin_ns_,
+                           static_cast<int64_t>(static_cast<double>(drum.z_bytes()) * 1e9 /
+                                                static_cast<double>(options_.bytes_per_second))});
     }
     if (drum.waiting() == 0) {
       waiting_since_ns_ = kNever;
@@ -60,10 +63,10 @@ class RoundPace {
   // round yet. REQUIRES: Observe was called after the last change.
   int64_t NextStart(const Drum& drum, bool hungry) const {
     if (drum.RoundActive() || drum.waiting() == 0) return kNever;
-    const int64_t rested = begun_ == 0 ? 0 : end_ns_ + options_.ratio * cost_ns_;
-    if (hungry) return rested;
+    const auto rested = [&](int64_t ratio) { return begun_ == 0 ? 0 : end_ns_ + ratio * cost_ns_; };
+    if (hungry) return rested(options_.ratio);
     if (options_.patience_ns == kNever || waiting_since_ns_ == kNever) return kNever;
-    return std::max(rested, waiting_since_ns_ + options_.patience_ns);
+    return std::max(rested(options_.calm_ratio), waiting_since_ns_ + options_.patience_ns);
   }
 
   bool Wants(const Drum& drum, int64_t now_ns, bool hungry) {

@@ -246,6 +246,11 @@ int64_t Frontier::NextEventTime() const {
   return time_ns;
 }
 
+bool Frontier::Hungry() const {
+  constexpr uint64_t kEnough = 2;  // URLs a host: while one is fetched, the next is there
+  return front_->empty() && active_hosts() < options_.back_queues && counts().waiting() < kEnough * active_hosts() + 1;
+}
+
 Frontier::Counts Frontier::counts() const {
   Counts counts;
   counts.front = front_->size();

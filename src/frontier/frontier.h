@@ -127,8 +127,8 @@ class Frontier : private Checkpointable {
     uint64_t urls() const { return waiting() + in_flight; }
   };
   Counts counts() const;
-  // The front is empty and there are fewer hosts with URLs than wanted: whoever holds URLs back should let them go.
-  bool Hungry() const { return front_->empty() && active_hosts() < options_.back_queues; }
+  // There is room for more hosts, and those that are here run dry: whoever holds URLs back should let them go at once.
+  bool Hungry() const;
   // When Next may have something to say without a further event: a host's clock, a timer. kNever: not before an event.
   int64_t NextEventTime() const;
   static constexpr int64_t kNever = Workbench::kNever;

@@ -135,7 +135,7 @@ TEST_P(GateTest, ASmallCrawlGoesThroughWithinMilliseconds) {
     ASSERT_TRUE(gate_->Pump(events_, 100, now_));
     ASSERT_TRUE(gate_->StartRounds(now_, true));
   }
-  EXPECT_LT(now_.ns - begin, 5 * kMs);
+  EXPECT_LT(now_.ns - begin, 50 * kMs);  // a pause between two rounds of a DRUM is in it
 }
 
 TEST_P(GateTest, RobotsAreAskedForOncePerOriginAndAgainWhenStale) {
@@ -302,7 +302,7 @@ TEST_P(GateTest, TimersSayWhenSomethingIsDue) {
   EXPECT_EQ(gate_->NextRoundTime(now_, true), Gate::kNever);
   Add("http://a.example/");
   EXPECT_LE(gate_->NextRoundTime(now_, true), now_.ns);
-  EXPECT_EQ(gate_->NextRoundTime(now_, false), now_.ns + 30'000 * kMs);  // patience
+  EXPECT_EQ(gate_->NextRoundTime(now_, false), now_.ns + 500 * kMs);  // patience
   Settle();
   EXPECT_GT(gate_->NextRoundTime(now_, true), now_.ns + 1'700'000 * kMs);  // the request is made again
   EXPECT_LE(gate_->NextRoundTime(now_, true), now_.ns + 1'800'000 * kMs);

@@ -66,7 +66,7 @@ struct GateOptions {
   bool use_known_origins = true;  // false: everything goes the way of the disk
 
   // Of both DRUMs. Nobody being hungry is no reason to leave new hosts unasked for long.
-  RoundPace::Options pace{.patience_ns = 30'000'000'000};
+  RoundPace::Options pace{.patience_ns = 500'000'000};
   // On the executor's thread when a round is merged: post an event to the owner.
   std::function<void()> on_round_done;
 

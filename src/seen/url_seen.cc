@@ -17,6 +17,7 @@ Result<std::unique_ptr<UrlSeen>> UrlSeen::Open(Env& env, const Manifest& manifes
   drum_options.only_op = DrumOp::kCheckUpdate;
   drum_options.emit_duplicates = false;
   drum_options.codec = options.codec;
+  drum_options.recent_bytes = options.recent_memory;
   drum_options.on_round_done = options.on_round_done;
   ASSIGN_OR_RETURN(auto drum, Drum::Open(env, manifest, executor, drum_options));
   std::unique_ptr<UrlSeen> seen(new UrlSeen(options, std::move(drum)));
@@ -32,17 +33,15 @@ Result<std::unique_ptr<UrlSeen>> UrlSeen::Open(Env& env, const Manifest& manifes
 }
 
 Status UrlSeen::Add(uint64_t hash, std::string_view record) {
-  if (recent_.SeenRecently(hash)) {
-    ++counts_.offered;
-    ++counts_.recent;
-    return {};
-  }
-  if (Status status = drum_->Add({.op = DrumOp::kCheckUpdate, .key = hash, .value = {}, .aux = record}); !status) {
-    recent_.Forget(hash);  // or the second attempt would be taken for a duplicate
-    return status;
-  }
+  RETURN_IF_ERROR(drum_->Add({.op = DrumOp::kCheckUpdate, .key = hash, .value = {}, .aux = record}));
   ++counts_.offered;
   return {};
+}
+
+UrlSeenCounts UrlSeen::counts() const {
+  UrlSeenCounts counts = counts_;
+  counts.recent += drum_->known();
+  return counts;
 }
 
 Result<uint64_t> UrlSeen::Take(UniqueSink& sink, uint64_t max, int64_t now_ns) {
@@ -79,7 +78,7 @@ Status UrlSeen::Flush() {
   RETURN_IF_ERROR(drum_->Flush());
   described_ = drum_->Describe();
   described_.numbers["seen.offered"] = counts_.offered;
-  described_.numbers["seen.recent"] = counts_.recent;
+  described_.numbers["seen.recent"] = counts().recent;
   described_.numbers["seen.unique"] = counts_.unique;
   described_.numbers["seen.duplicates"] = counts_.duplicates;
   return {};

@@ -1,15 +1,16 @@
 // UrlSeen: is this URL new? (thesis ch. IV: URLseen, DRUM's first user.)
 //
 // Links stream in as hash and record; the records of those never offered before come out, in arrival order. Recent ones
-// are turned away in RAM (recent_urls.h), the rest wait in DRUM for a round. When a round starts:
+// are turned away in RAM by DRUM's cache of recent keys (the thesis' recent-URL cache, ch. V), the rest wait in DRUM
+// for a round. When a round starts:
 //   - DRUM's memory is full, or its disk bound is reached: by itself;
 //   - the caller is hungry (the frontier runs dry): StartRound, at the pace that RoundPace allows. Z small: at once, so
 //     that a link of a small crawl is eligible within milliseconds; Z large: rarely, since a round rewrites Z.
 //
 // Thread: one owner; rounds run on the executor. Reads no clock: the time comes with the calls.
 // Invariant: offered = recent + unique + duplicates + waiting, always, and after recovery.
-// Memory bound: Options::memory for DRUM and Options::recent_memory for the cache.
-// At the bound of the disk: Add says kBusy and has not taken the link, nor does the cache remember it. The caller keeps
+// Memory bound: Options::memory.
+// At the bound of the disk: Add says kBusy and has not taken the link. The caller keeps
 // the rest of its page's links, fetches nothing new, and tries again when Take has handed out the round's records:
 // nothing is dropped, and since Take needs no Add the wait always ends.
 // Durability: Checkpointable, as DRUM is. The cache begins empty, which costs traffic, not answers.
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +31,6 @@
 #include "disk/round_pace.h"
 #include "io/env.h"
 #include "io/executor.h"
-#include "seen/recent_urls.h"
 
 namespace portolan {
 
@@ -37,7 +38,8 @@ struct UrlSeenOptions {
   std::string name = "urlseen";
   // At least kMinMemory, so that the longest URL (8000 bytes) fits beside its neighbours.
   uint64_t memory = uint64_t{64} << 20;
-  uint64_t recent_memory = 0;  // bytes of the cache of recent URLs; 0: none
+  // Of it for the cache of recent URLs (disk/recent_keys.h); DRUM's choice when absent, 0: none.
+  std::optional<uint64_t> recent_memory;
   uint64_t disk = uint64_t{16} << 30;
   Codec codec = Codec::kLz4;
   RoundPace::Options pace;
@@ -86,7 +88,7 @@ class UrlSeen : public Checkpointable {
   bool ResultsReady() const { return drum_->ResultsReady(); }
   uint64_t waiting() const { return drum_->waiting(); }
   uint64_t keys() const { return drum_->keys(); }
-  const UrlSeenCounts& counts() const { return counts_; }
+  UrlSeenCounts counts() const;
   const Drum& drum() const { return *drum_; }
 
   std::vector<Checkpointable*> Checkpointables() { return {this}; }
@@ -95,13 +97,11 @@ class UrlSeen : public Checkpointable {
   Status Committed() override { return drum_->Committed(); }
 
  private:
-  UrlSeen(const UrlSeenOptions& options, std::unique_ptr<Drum> drum)
-      : drum_(std::move(drum)), recent_(options.recent_memory), pace_(options.pace) {}
+  UrlSeen(const UrlSeenOptions& options, std::unique_ptr<Drum> drum) : drum_(std::move(drum)), pace_(options.pace) {}
 
   std::unique_ptr<Drum> drum_;
-  RecentUrls recent_;
   RoundPace pace_;
-  UrlSeenCounts counts_;
+  UrlSeenCounts counts_;       // `recent` as it was at Open: DRUM counts on from there
   ManifestSection described_;  // DRUM's, with the counts
 };
 

@@ -116,6 +116,7 @@ TEST(UrlSeenTest, RewritingZCountsEvenWhenTheClockStandsStill) {
   MemEnv env;
   UrlSeenOptions options = Small();
   options.pace.bytes_per_second = 1'000'000;
+  options.pace.least_cost_ns = 0;
   auto store = Store::Open(env, options);
   UrlSeen& seen = *store->seen;
   Records records;
