@@ -141,7 +141,7 @@ struct Config {
   } archive;
 
   struct Checkpoint {
-    Duration interval = std::chrono::minutes(5);
+    Duration interval = std::chrono::seconds(30);
   } checkpoint;
 
   struct Log {

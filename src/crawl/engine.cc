@@ -20,7 +20,7 @@ uint64_t WeightOf(const PageResult& result) {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& options) {
-  std::unique_ptr<Engine> engine(new Engine(options));
+  std::unique_ptr<Engine> engine(new Engine(env, options));
   ASSIGN_OR_RETURN(engine->loop_, EventLoop::Create());
   RETURN_IF_ERROR(env.CreateDirs(options.state_dir));
   auto lock = env.Lock(JoinPath(options.state_dir, kLock));
@@ -251,6 +251,9 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   fetch_->Stop();
   if (shard_->state() == Shard::State::kDone) RETURN_IF_ERROR(archive_->Finish());
   RETURN_IF_ERROR(Checkpoint());
+  if (shard_->state() == Shard::State::kDone && !options_.index_file.empty()) {
+    RETURN_IF_ERROR(MergeArchiveIndex(env_, options_.archive.directories, options_.index_file));
+  }
   const CrawlProgress end = Picture();
   show(end);
   return end;

@@ -47,6 +47,7 @@ struct EngineOptions {
   FetchOptions fetch;
   PageMakerOptions page;
   ArchiveWriter::Options archive;
+  std::string index_file;  // all indexes of the archive merged, when the crawl is done
   CrawlLog::Options log;
   int64_t checkpoint_ns = 30'000'000'000;
   int64_t show_ns = 200'000'000;
@@ -74,7 +75,8 @@ class Engine : private FetchHandler, private ArchivePort {
   const Shard& shard() const { return *shard_; }
 
  private:
-  explicit Engine(const EngineOptions& options) : options_(options), pages_(options.mailbox_bytes), names_(1 << 20) {}
+  Engine(Env& env, const EngineOptions& options)
+      : env_(env), options_(options), pages_(options.mailbox_bytes), names_(1 << 20) {}
 
   void OnResponse(FetchResponse&& response, size_t loop) override;
   void OnResolved(Resolution&& resolution) override;
@@ -92,6 +94,7 @@ class Engine : private FetchHandler, private ArchivePort {
   CrawlProgress Picture() const;
   void EndIfOver();
 
+  Env& env_;
   const EngineOptions options_;
   const Clock& clock_ = Clock::Real();
   std::unique_ptr<EventLoop> loop_;

@@ -169,6 +169,7 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
                                 .operator_name = config.archive.operator_name,
                                 .contact = config.politeness.contact_url,
                                 .description = config.archive.description};
+  if (config.archive.enabled) options.index_file = JoinPath(dir, "index.cdxj");
   options.log.dir = JoinPath(dir, "log");
   options.log.file_size = config.log.file_size.bytes;
   options.checkpoint_ns = config.checkpoint.interval.count();

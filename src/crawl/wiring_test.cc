@@ -1,0 +1,90 @@
+#include "crawl/wiring.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "crawl/progress.h"
+
+namespace portolan {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CanonicalSeedTest, TakesWhatPeopleType) {
+  const Config config;
+  EXPECT_EQ(CanonicalSeed("https://Example.ORG", config).value(), "https://example.org/");
+  EXPECT_EQ(CanonicalSeed("example.org/a b", config).has_value(), false);
+  EXPECT_EQ(CanonicalSeed("example.org", config).value(), "http://example.org/");
+  EXPECT_EQ(CanonicalSeed("example.org:8080/x#y", config).value(), "http://example.org:8080/x");
+  EXPECT_EQ(CanonicalSeed("http://127.0.0.1:9/", config).value(), "http://127.0.0.1:9/");
+}
+
+TEST(CanonicalSeedTest, SaysWhyNot) {
+  const Config config;
+  for (const char* text : {"", "hello", "mailto:a@b.example", "ftp://a.example/", "http://", "javascript:alert(1)"}) {
+    const auto seed = CanonicalSeed(text, config);
+    ASSERT_FALSE(seed) << text << " became " << *seed;
+    EXPECT_EQ(seed.error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(seed.error().message(), HasSubstr("'" + std::string(text) + "'"));
+  }
+}
+
+TEST(WireCrawlTest, DividesMemoryAndNeverHandsOutMore) {
+  for (const uint64_t memory : {uint64_t{64} << 20, uint64_t{256} << 20, uint64_t{8} << 30}) {
+    Config config;
+    config.memory.total.bytes = memory;
+    const EngineOptions options = WireCrawl(config, "d", {"http://a.example/"}, "1").value();
+    const uint64_t sum = options.shard.seen.memory + options.shard.gate.memory + options.shard.frontier.memory +
+                         options.mailbox_bytes + options.archive.queue_bytes * options.archive.directories.size();
+    EXPECT_LE(sum, memory / 4 * 3 + 1);
+    EXPECT_GE(options.shard.frontier.back_queues, 1U);
+  }
+}
+
+TEST(WireCrawlTest, RefusesWhatCannotWork) {
+  Config config;
+  config.memory.total.bytes = 1 << 20;
+  EXPECT_THAT(WireCrawl(config, "d", {}, "1").error().message(), HasSubstr("memory.total"));
+  const Config web = ForProfile(Profile::kWeb);
+  EXPECT_THAT(WireCrawl(web, "d", {}, "1").error().message(), HasSubstr("contact_url"));
+}
+
+TEST(WireCrawlTest, TheWebProfileHasIrlbotsFigures) {
+  Config config = ForProfile(Profile::kWeb);
+  config.politeness.contact_url = "https://a.example/bot";
+  const EngineOptions options = WireCrawl(config, "d", {}, "1").value();
+  EXPECT_EQ(options.shard.frontier.politeness.host_delay_ns, 40'000'000'000);
+  EXPECT_EQ(options.shard.frontier.politeness.ip_delay_ns, 1'000'000'000);
+  EXPECT_EQ(options.shard.scope.mode, ScopeMode::kAny);
+  EXPECT_THAT(options.fetch.user_agent, HasSubstr("+https://a.example/bot"));
+}
+
+TEST(SetConfigTest, OneSettingByItsName) {
+  Config config;
+  ASSERT_TRUE(SetConfig(config, "fetch.http2", "false"));
+  EXPECT_FALSE(config.fetch.http2);
+  ASSERT_TRUE(SetConfig(config, "politeness.host_delay", "2s"));
+  EXPECT_EQ(config.politeness.host_delay, std::chrono::seconds(2));
+  ASSERT_TRUE(SetConfig(config, "fetch.dns_servers", "[\"127.0.0.1:53\"]"));
+  EXPECT_EQ(config.fetch.dns_servers.size(), 1U);
+  EXPECT_THAT(SetConfig(config, "fetch.htp2", "false").error().message(), HasSubstr("did you mean 'fetch.http2'?"));
+  EXPECT_THAT(SetConfig(config, "fetch.http2", "maybe").error().message(), HasSubstr("fetch.http2"));
+}
+
+TEST(ProgressTest, RatesAndTheTimeLeft) {
+  CrawlProgress before;
+  CrawlProgress after;
+  after.session_seconds = 10;
+  after.counts.done[0] = 500;
+  after.counts.wire_bytes = 1000;
+  after.max_pages = 1500;
+  const CrawlRates rates = RatesBetween(before, after);
+  EXPECT_DOUBLE_EQ(rates.pages_per_s, 50);
+  EXPECT_DOUBLE_EQ(rates.eta_s, 20);
+  EXPECT_DOUBLE_EQ(RatesBetween(after, after).eta_s, -1);
+  after.max_bytes = 1100;
+  EXPECT_DOUBLE_EQ(RatesBetween(before, after).eta_s, 1);
+}
+
+}  // namespace
+}  // namespace portolan
