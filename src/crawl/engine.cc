@@ -151,6 +151,7 @@ void Engine::Turn() {
   }
   if (const Status status = shard_->OnTick(Now()); !status) return Fail(status.error());
   EndIfOver();
+  CheckpointIfDue();
   SetTimer();
 }
 
@@ -202,6 +203,13 @@ void Engine::EndIfOver() {
   loop_->Stop();
 }
 
+// A page whose links or archive records still wait for room is done for nobody: the checkpoint waits for it.
+void Engine::CheckpointIfDue() {
+  if (!checkpoint_due_ || over_ || !late_.empty() || !shard_->Settled()) return;
+  checkpoint_due_ = false;
+  if (const Status status = Checkpoint(); !status) Fail(status.error());
+}
+
 Status Engine::Checkpoint() {
   std::vector<Checkpointable*> all = shard_->Checkpointables();
   all.push_back(archive_.get());
@@ -240,7 +248,8 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   loop_->AddTimer(
       options_.checkpoint_ns,
       [this] {
-        if (const Status status = Checkpoint(); !status && !over_) Fail(status.error());
+        checkpoint_due_ = true;
+        CheckpointIfDue();
       },
       options_.checkpoint_ns);
   Wake();

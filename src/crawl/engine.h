@@ -91,6 +91,7 @@ class Engine : private FetchHandler, private ArchivePort {
   void CancelFetches();
   void Fail(const Error& error);
   Status Checkpoint();
+  void CheckpointIfDue();
   CrawlProgress Picture() const;
   void EndIfOver();
 
@@ -122,6 +123,7 @@ class Engine : private FetchHandler, private ArchivePort {
   int64_t timer_at_ns_ = 0;
   bool timer_set_ = false;
   bool late_timer_ = false;
+  bool checkpoint_due_ = false;
   bool over_ = false;
   int stop_requests_ = 0;
   int64_t run_began_ns_ = 0;

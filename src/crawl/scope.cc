@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "flow/address.h"
 #include "flow/url_record.h"
 #include "url/url.h"
 
@@ -53,7 +54,9 @@ bool Scope::HostInside(std::string_view host) const {
     case ScopeMode::kHost:
       return names_.contains(std::string(host));
     case ScopeMode::kDomain: {
-      const std::string_view domain = suffixes_.RegistrableDomain(host, SuffixChoice::kIcannAndPrivate);
+      // The list knows names only; an address is its own domain.
+      const std::string_view domain =
+          Address::Parse(host) ? std::string_view() : suffixes_.RegistrableDomain(host, SuffixChoice::kIcannAndPrivate);
       return names_.contains(std::string(domain.empty() ? host : domain));
     }
   }

@@ -289,20 +289,21 @@ Status Shard::Pump(Moment now) {
   RETURN_IF_ERROR(MoveResults(now, &moved));
   next_wake_ns_ = kNever;
   const bool limited = AtLimit(now);
-  const bool full = !held_.empty() || !gate_backlog_.empty() || !robots_backlog_.empty();
-  if (!stopping_ && !limited) {
-    if (!full && !paused_) RETURN_IF_ERROR(DispatchTasks(now));
+  const bool ending = stopping_ || limited;
+  const bool full = !Settled();
+  if (!ending && !full && !paused_) RETURN_IF_ERROR(DispatchTasks(now));
+  if (!ending || full) {
     hungry_ = full || frontier_->Hungry();  // a round frees the room
     RETURN_IF_ERROR(StartRounds(now));
   }
   if (moved) next_wake_ns_ = now.now_ns;
 
-  if (in_flight_.empty()) {
+  if (in_flight_.empty() && !full) {
     if (stopping_) {
       state_ = State::kStopped;
     } else if (limited) {
       state_ = State::kDone;
-    } else if (!full && seen_->waiting() == 0 && gate_->waiting() == 0 && frontier_->counts().urls() == 0) {
+    } else if (seen_->waiting() == 0 && gate_->waiting() == 0 && frontier_->counts().urls() == 0) {
       state_ = State::kDone;
     }
   }

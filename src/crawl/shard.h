@@ -122,6 +122,10 @@ class Shard : public Checkpointable {
   // The limit that ended the crawl: "max_pages" …, empty while none did.
   std::string_view limit_reached() const { return limit_reached_; }
 
+  // Everything is in a structure that a checkpoint holds: nothing waits here for room in another one.
+  // A checkpoint REQUIRES it.
+  bool Settled() const { return held_.empty() && gate_backlog_.empty() && robots_backlog_.empty(); }
+
   // Everything that a manifest must hold, this included.
   std::vector<Checkpointable*> Checkpointables();
   Status Flush() override;

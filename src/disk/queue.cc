@@ -132,29 +132,39 @@ Result<bool> DiskQueue::NextOnDisk() {
   return false;
 }
 
+// In the block being read, or in a new one that has a record: true, and it is the next.
+Result<bool> DiskQueue::Step() {
+  if (in_block_) {
+    if (records_.Next()) return true;
+    if (!records_.ok()) {
+      return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: its records are broken",
+                                                   JoinPath(dir_, segments_.front().name), reader_block_));
+    }
+    in_block_ = false;
+    reader_record_ = 0;
+    reader_block_ = reader_->offset();
+    return false;
+  }
+  ASSIGN_OR_RETURN(const bool found, NextOnDisk());
+  // Everything in blocks is read: the rest is in the block being filled. It is closed and read like the others.
+  if (!found) RETURN_IF_ERROR(WriteBlock());
+  return false;
+}
+
 Result<std::vector<std::string>> DiskQueue::Pop(size_t max) {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;
   while (out.size() < max && popped_ < pushed_) {
-    if (in_block_) {
-      if (records_.Next()) {
-        out.emplace_back(records_.record());
-        ++reader_record_;
-        ++popped_;
-        continue;
-      }
-      if (!records_.ok()) {
-        return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: its records are broken",
-                                                     JoinPath(dir_, segments_.front().name), reader_block_));
-      }
-      in_block_ = false;
-      reader_record_ = 0;
-      reader_block_ = reader_->offset();
-      continue;
+    const Result<bool> next = Step();
+    if (!next) {
+      // Records that are out of the queue already must reach the caller; the error comes again with the next call.
+      if (!out.empty()) return out;
+      return std::unexpected(next.error());
     }
-    ASSIGN_OR_RETURN(const bool found, NextOnDisk());
-    // Everything in blocks is read: the rest is in the block being filled. It is closed and read like the others.
-    if (!found) RETURN_IF_ERROR(WriteBlock());
+    if (!*next) continue;
+    out.emplace_back(records_.record());
+    ++reader_record_;
+    ++popped_;
   }
   if (popped_ == pushed_) {
     // Nothing to read: hold no memory and no descriptor. Everything in blocks was read to the end of the last one.

@@ -52,7 +52,8 @@ class DiskQueue : public Checkpointable {
   Status Append(std::span<const std::string_view> records);
   Status Append(std::string_view record) { return Append(std::span(&record, 1)); }
 
-  // Up to `max` of the oldest records; fewer only when the queue has no more.
+  // Up to `max` of the oldest records; fewer when the queue has no more, or the disk refuses to give them: then the
+  // next call says why.
   Result<std::vector<std::string>> Pop(size_t max);
 
   uint64_t size() const;  // records that wait
@@ -73,6 +74,7 @@ class DiskQueue : public Checkpointable {
   Status Restore(const ManifestSection& section);
   // The following need mutex_.
   Status WriteBlock();
+  Result<bool> Step();
   Status StartSegment();
   // The reader's next record is in blocks on disk: opens, reads, frees segments. False when all of them are read.
   Result<bool> NextOnDisk();

@@ -135,6 +135,32 @@ TEST_F(DiskQueueTest, FullDiskRefusesABatchWhole) {
   EXPECT_EQ(all.back(), "after");
 }
 
+TEST_F(DiskQueueTest, AFailureInTheMiddleOfAPopLosesNothing) {
+  // Whichever operation of the pops fails, every record comes out once, in order.
+  for (uint64_t fail = 0;; ++fail) {
+    MemEnv env;
+    FaultyEnv faulty(env);
+    Manifest manifest = Manifest::Open(faulty, "store").value();
+    auto queue = DiskQueue::Open(faulty, manifest, Small()).value();
+    for (int i = 0; i < 400; ++i) ASSERT_TRUE(queue->Append(std::to_string(i)));
+    const uint64_t begin = faulty.operations();
+    faulty.SetPlan({.fail_at = begin + fail});
+    std::vector<std::string> all;
+    uint64_t failures = 0;
+    while (all.size() < 400) {
+      const auto some = queue->Pop(150);
+      if (some) {
+        all.insert(all.end(), some->begin(), some->end());
+      } else {
+        ASSERT_LT(++failures, 10U);
+      }
+    }
+    for (int i = 0; i < 400; ++i) ASSERT_EQ(all[static_cast<size_t>(i)], std::to_string(i));
+    EXPECT_EQ(queue->size(), 0U);
+    if (faulty.operations() <= begin + fail) break;
+  }
+}
+
 TEST_F(DiskQueueTest, CorruptSegmentIsNamed) {
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(queue_->Append("record " + std::to_string(i)));
   Commit();
