@@ -1,8 +1,8 @@
 // VirtualCrawl: the real shard, crawling the simulated web in virtual time, in one thread, judged as it goes.
 //
-// Nothing but the shard's own code decides what is fetched and when; the web, its DNS and the clock are simulated, merges
-// run at once or whenever the driver's own random numbers say, and files are whatever Env is given. The same options
-// give the same crawl, event by event: OrderHash() is a hash over every request in its order.
+// Nothing but the shard's own code decides what is fetched and when; the web, its DNS and the clock are simulated,
+// merges run at once or whenever the driver's own random numbers say, and files are whatever Env is given. The same
+// options give the same crawl, event by event: OrderHash() is a hash over every request in its order.
 //
 // Thread: one. Memory: the shard's, and the judge's (six bytes a page of the world).
 

@@ -125,8 +125,8 @@ TEST(VirtualCrawlTest, EvilsNeverBreakThePoliteness) {
   setting.set = {{"domains", "100"}, {"pages", "2000"}};
   const auto world = MakeWorld(setting);
   VirtualTime time(kBegin);
-  // An address is held by a request for half a minute at most, so that one tarpit does not stop all its neighbours: gaps
-  // there count from the beginning.
+  // An address is held by a request for half a minute at most, so that one tarpit does not stop all its neighbours:
+  // gaps there count from the beginning.
   Judge::Options rules = MakeRules(setting, false);
   rules.rules.gap_from_end = false;
   Judge judge(*world, rules);

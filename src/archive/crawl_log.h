@@ -36,9 +36,9 @@ struct FetchLine {
   std::string_view url;
   Address address;
   uint16_t depth = 0;
-  uint8_t attempt = 1;            // 0: it was not fetched at all
-  bool again = false;             // it will be tried again
-  std::string_view denied = {};   // why it was not fetched, instead of the outcome: "robots_denied" …
+  uint8_t attempt = 1;           // 0: it was not fetched at all
+  bool again = false;            // it will be tried again
+  std::string_view denied = {};  // why it was not fetched, instead of the outcome: "robots_denied" …
 };
 
 // Appends the line, with its end.

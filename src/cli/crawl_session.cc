@@ -98,8 +98,8 @@ Status CheckDirectory(const SessionOptions& options, bool* made) {
       return Fail(ErrorCode::kExists, fmt::format("{}: is not a directory", options.dir));
     }
     if (!fs::is_empty(options.dir, error)) {
-      return Fail(ErrorCode::kExists, fmt::format("{}: is not empty and holds no crawl: choose another --dir",
-                                                  options.dir));
+      return Fail(ErrorCode::kExists,
+                  fmt::format("{}: is not empty and holds no crawl: choose another --dir", options.dir));
     }
   } else {
     *made = true;
@@ -130,7 +130,8 @@ Result<std::vector<std::string>> ReadSeeds(const std::vector<std::string>& urls,
       while (!line.empty() && static_cast<uint8_t>(line.front()) <= ' ') line.remove_prefix(1);
       if (line.empty()) continue;
       auto seed = CanonicalSeed(line, config);
-      if (!seed) return Fail(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", file, number, seed.error().message()));
+      if (!seed)
+        return Fail(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", file, number, seed.error().message()));
       seeds.push_back(*std::move(seed));
     }
   }
@@ -155,6 +156,12 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
 
   bool made = false;
   RETURN_IF_ERROR(CheckDirectory(options, &made));
+  // What fails before the first fetch leaves nothing behind. Declared before the engine, whose files it removes.
+  const auto remove = [&options](const bool* dir_is_ours) {
+    std::error_code ignored;
+    if (*dir_is_ours) std::filesystem::remove_all(options.dir, ignored);
+  };
+  const std::unique_ptr<bool, decltype(remove)> half_made(&made, remove);
   // Declared before the engine, so that its threads inherit the blocked signals; told about it once it is there.
   Engine* running = nullptr;
   bool stop_early = false;
@@ -165,15 +172,12 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
     if (running != nullptr) running->RequestStop();
   });
   auto engine = Engine::Open(Env::Posix(), engine_options);
-  if (!engine) {
-    std::error_code ignored;
-    if (made) std::filesystem::remove_all(options.dir, ignored);
-    return std::unexpected(std::move(engine).error());
-  }
+  if (!engine) return std::unexpected(std::move(engine).error());
   RETURN_IF_ERROR((*engine)->AddSeeds(options.seeds));
   if (!options.resume) {
     RETURN_IF_ERROR(ReplaceFile(Env::Posix(), JoinPath(options.dir, kConfigFile), ConfigToToml(config)));
   }
+  made = false;  // from here on it is a crawl
   {
     const std::lock_guard lock(mutex);
     running = engine->get();

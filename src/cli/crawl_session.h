@@ -25,8 +25,8 @@ struct SessionOptions {
   std::vector<std::string> seeds;  // canonical
   bool resume = false;             // the directory must hold a crawl; else it must not
   bool quiet = false;
-  bool json = false;               // the summary as JSON on standard output, else as text
-  bool summary = true;             // false: the caller reports
+  bool json = false;    // the summary as JSON on standard output, else as text
+  bool summary = true;  // false: the caller reports
 };
 
 struct SessionEnd {

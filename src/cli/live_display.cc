@@ -15,9 +15,9 @@
 namespace portolan {
 namespace {
 
-constexpr double kDrawEvery = 0.2;    // seconds, on a terminal
-constexpr double kLineEvery = 10;     // seconds, in a log
-constexpr double kRateWindow = 10;    // seconds that the rates look back
+constexpr double kDrawEvery = 0.2;  // seconds, on a terminal
+constexpr double kLineEvery = 10;   // seconds, in a log
+constexpr double kRateWindow = 10;  // seconds that the rates look back
 
 int TerminalWidth() {
   winsize size{};
@@ -67,7 +67,8 @@ std::string LiveDisplay::Render(const CrawlProgress& progress, const CrawlRates&
   const std::string eta = rates.eta_s >= 0 ? "about " + FormatDuration(rates.eta_s) + " left" : "";
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{:<9} {}   {}", progress.state, FormatDuration(progress.seconds), eta));
-  lines.push_back(fmt::format("pages     {:<10} {:>12}   {}", Count(counts.pages()), FormatRate(rates.pages_per_s), goal));
+  lines.push_back(
+      fmt::format("pages     {:<10} {:>12}   {}", Count(counts.pages()), FormatRate(rates.pages_per_s), goal));
   lines.push_back(fmt::format("received  {:<10} {:>10}/s", FormatBytes(counts.wire_bytes),
                               FormatBytes(static_cast<uint64_t>(rates.bytes_per_s))));
   lines.push_back(fmt::format("queues    {} waiting · {} at robots.txt · {} unchecked · {} in flight",
@@ -107,15 +108,16 @@ void LiveDisplay::Draw(const CrawlProgress& progress) {
   drawn_at_ = progress.session_seconds;
   const CrawlRates rates = Rates(progress);
   if (style_ == Style::kLines) {
-    Log(LogLevel::kInfo, "crawl", {{"state", progress.state},
-                                   {"pages", progress.counts.pages()},
-                                   {"pages_per_s", rates.pages_per_s},
-                                   {"waiting", progress.waiting},
-                                   {"at_gate", progress.at_gate},
-                                   {"in_flight", progress.in_flight},
-                                   {"hosts", progress.hosts},
-                                   {"received", FormatBytes(progress.counts.wire_bytes)},
-                                   {"troubles", Troubles(progress.counts)}});
+    Log(LogLevel::kInfo, "crawl",
+        {{"state", progress.state},
+         {"pages", progress.counts.pages()},
+         {"pages_per_s", rates.pages_per_s},
+         {"waiting", progress.waiting},
+         {"at_gate", progress.at_gate},
+         {"in_flight", progress.in_flight},
+         {"hosts", progress.hosts},
+         {"received", FormatBytes(progress.counts.wire_bytes)},
+         {"troubles", Troubles(progress.counts)}});
     return;
   }
   const std::string block = Render(progress, rates, TerminalWidth());

@@ -16,9 +16,10 @@
 namespace portolan {
 
 int RunCrawl(int argc, char** argv) {
-  VerbApp app("crawl", "Crawls from seeds into a directory: WARC files with their index, a log, and a state that\n"
-                       "survives a crash. Polite by default: one connection a host, a second between pages,\n"
-                       "robots.txt obeyed, only the seeds' own domains.");
+  VerbApp app("crawl",
+              "Crawls from seeds into a directory: WARC files with their index, a log, and a state that\n"
+              "survives a crash. Polite by default: one connection a host, a second between pages,\n"
+              "robots.txt obeyed, only the seeds' own domains.");
   CrawlFlags flags;
   AddCrawlFlags(app, flags);
   SessionOptions session;
@@ -51,8 +52,9 @@ int RunCrawl(int argc, char** argv) {
 }
 
 int RunResume(int argc, char** argv) {
-  VerbApp app("resume", "Goes on with a crawl that was stopped or broke off. Limits may be raised by flags; everything\n"
-                        "else is as it was when the crawl began.");
+  VerbApp app("resume",
+              "Goes on with a crawl that was stopped or broke off. Limits may be raised by flags; everything\n"
+              "else is as it was when the crawl began.");
   SessionOptions session;
   CrawlFlags flags;
   app->add_option("dir", session.dir, "The crawl's directory")->required()->type_name("DIR");

@@ -25,8 +25,9 @@ bool IsRunning(const std::string& dir) {
 
 void PrintTable(const nlohmann::ordered_json& status, const std::string& dir, bool running) {
   const std::string state = status.value("state", "?");
-  fmt::print("{}: {}{}\n", dir, running ? "running" : state,
-             !running && (state == "running" || state == "stopping") ? ", but no process works on it: it broke off" : "");
+  fmt::print(
+      "{}: {}{}\n", dir, running ? "running" : state,
+      !running && (state == "running" || state == "stopping") ? ", but no process works on it: it broke off" : "");
   fmt::print("  pages      {} in {} ({:.1f}/s in the last run)\n", status.value("pages", 0ULL),
              FormatDuration(status.value("seconds", 0.0)), status.value("pages_per_s", 0.0));
   fmt::print("  received   {}\n", FormatBytes(status.value("wire_bytes", 0ULL)));
@@ -36,11 +37,12 @@ void PrintTable(const nlohmann::ordered_json& status, const std::string& dir, bo
   std::string outcomes;
   if (status.contains("done")) {
     for (const auto& [name, count] : status["done"].items()) {
-      if (count.get<uint64_t>() > 0) outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count.dump(), name);
+      if (count.get<uint64_t>() > 0)
+        outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count.dump(), name);
     }
   }
-  fmt::print("  ended      {}{} robots_denied\n", outcomes, fmt::format("{}{}", outcomes.empty() ? "" : ", ",
-                                                                       status.value("robots_denied", 0ULL)));
+  fmt::print("  ended      {}{} robots_denied\n", outcomes,
+             fmt::format("{}{}", outcomes.empty() ? "" : ", ", status.value("robots_denied", 0ULL)));
   if (!running) fmt::print("  go on      portolan resume {}\n", dir);
 }
 

@@ -94,9 +94,9 @@ Status SetConfig(Config& config, std::string_view name, std::string_view value) 
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string_view nearest = NearestWord(name, known);
-  return Fail(ErrorCode::kInvalidArgument,
-              fmt::format("unknown setting '{}'{}", name,
-                          nearest.empty() ? "" : fmt::format(": did you mean '{}'?", nearest)));
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("unknown setting '{}'{}", name, nearest.empty() ? "" : fmt::format(": did you mean '{}'?", nearest)));
 }
 
 Result<Config> LoadConfig(Env& env, const std::string& path) {

@@ -14,16 +14,16 @@ struct CrawlCounts {
   std::array<uint64_t, kCountAs> done{};
   std::array<uint64_t, kFetchOutcomes> outcomes{};  // of URLs that are done
   std::array<uint64_t, 1000> statuses{};            // of answers; index 0: no status or one out of range
-  uint64_t denied = 0;         // robots.txt forbids it
-  uint64_t unreachable = 0;    // robots.txt could not be had
-  uint64_t fetches = 0;        // answers and failures, robots.txt and repeats included
-  uint64_t robots = 0;         // of them robots.txt
-  uint64_t retries = 0;        // fetches that will be repeated
+  uint64_t denied = 0;                              // robots.txt forbids it
+  uint64_t unreachable = 0;                         // robots.txt could not be had
+  uint64_t fetches = 0;                             // answers and failures, robots.txt and repeats included
+  uint64_t robots = 0;                              // of them robots.txt
+  uint64_t retries = 0;                             // fetches that will be repeated
   uint64_t wire_bytes = 0;
   uint64_t body_bytes = 0;
-  uint64_t archived = 0;       // captures written
-  uint64_t links = 0;          // links found on pages, each once a page
-  uint64_t out_of_scope = 0;   // of them: not ours
+  uint64_t archived = 0;      // captures written
+  uint64_t links = 0;         // links found on pages, each once a page
+  uint64_t out_of_scope = 0;  // of them: not ours
   uint64_t too_deep = 0;
   uint64_t nofollow = 0;
   uint64_t offered = 0;        // and those that went to URLseen

@@ -34,9 +34,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   engine->manifest_ = std::make_unique<Manifest>(std::move(manifest));
 
   Engine* const raw = engine.get();
-  const auto on_error = [raw](const Error& error) {
-    raw->loop_->Post([raw, error] { raw->Fail(error); });
-  };
+  const auto on_error = [raw](const Error& error) { raw->loop_->Post([raw, error] { raw->Fail(error); }); };
   ArchiveWriter::Options archive = options.archive;
   archive.on_error = on_error;
   ASSIGN_OR_RETURN(engine->archive_, ArchiveWriter::Open(env, engine->clock_, *engine->manifest_, archive));

@@ -6,8 +6,8 @@
 //   1 merge thread     DRUM rounds
 //   d archive threads  one a directory
 //
-// Everything between them is a message: tasks out, PageResult and Resolution in (a bounded mailbox: when the shard falls
-// behind, fetch threads wait), archive items out (bounded too: when a disk falls behind, the shard waits).
+// Everything between them is a message: tasks out, PageResult and Resolution in (a bounded mailbox: when the shard
+// falls behind, fetch threads wait), archive items out (bounded too: when a disk falls behind, the shard waits).
 //
 // Run blocks until the crawl is done, a limit is reached or somebody asks to stop; then everything is flushed and the
 // manifest committed. A second request to stop cancels what is in flight.
@@ -82,8 +82,8 @@ class Engine : private FetchHandler, private ArchivePort {
 
   Moment Now() const { return {clock_.NowNs(), clock_.UnixNs()}; }
   void PlaceLate();
-  void Wake();     // from any thread: Turn soon
-  void Turn();     // takes the mail, lets the shard work, sets the timer
+  void Wake();  // from any thread: Turn soon
+  void Turn();  // takes the mail, lets the shard work, sets the timer
   void SetTimer();
   void OnStopRequest();
   void CancelFetches();
@@ -112,7 +112,7 @@ class Engine : private FetchHandler, private ArchivePort {
   Mailbox<Resolution> names_;
   std::atomic<bool> woken_{false};
   std::unique_ptr<FetchLoops> fetch_;
-  std::thread cancelling_;          // FetchLoops::Stop: it waits for loops that may wait for this thread's mailbox
+  std::thread cancelling_;              // FetchLoops::Stop: it waits for loops that may wait for this thread's mailbox
   std::unique_ptr<WorkerPool> merges_;  // last: its jobs touch the shard's structures until it is gone
 
   EventLoop::Id timer_{};

@@ -35,7 +35,8 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["seconds"] = progress.seconds;
   json["pages"] = counts.pages();
   const double session = progress.session_seconds;
-  json["pages_per_s"] = session > 0 ? static_cast<double>(counts.pages() - progress.session_start.pages()) / session : 0;
+  json["pages_per_s"] =
+      session > 0 ? static_cast<double>(counts.pages() - progress.session_start.pages()) / session : 0;
   json["fetches"] = counts.fetches;
   json["robots_fetches"] = counts.robots;
   json["retries"] = counts.retries;

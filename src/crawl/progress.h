@@ -16,15 +16,15 @@ struct CrawlProgress {
   double seconds = 0;                  // of crawling, earlier runs included
   double session_seconds = 0;          // of this run
   CrawlCounts counts;
-  CrawlCounts session_start;           // counts when this run began
-  uint64_t unanswered = 0;             // links of which URLseen has not said yet whether they are new
-  uint64_t urls_seen = 0;              // distinct URLs known
-  uint64_t at_gate = 0;                // URLs that wait for robots.txt
-  uint64_t waiting = 0;                // URLs in the frontier
+  CrawlCounts session_start;  // counts when this run began
+  uint64_t unanswered = 0;    // links of which URLseen has not said yet whether they are new
+  uint64_t urls_seen = 0;     // distinct URLs known
+  uint64_t at_gate = 0;       // URLs that wait for robots.txt
+  uint64_t waiting = 0;       // URLs in the frontier
   uint64_t in_flight = 0;
-  uint64_t hosts = 0;                  // in the frontier's memory
+  uint64_t hosts = 0;  // in the frontier's memory
   uint64_t rss_bytes = 0;
-  uint64_t max_pages = 0;              // limits, 0: none
+  uint64_t max_pages = 0;  // limits, 0: none
   uint64_t max_bytes = 0;
   double max_seconds = 0;
 };

@@ -46,8 +46,8 @@ TEST(ScopeTest, ListsAddAndTakeAway) {
 }
 
 TEST(ScopeTest, AddressesAndSuffixesAreTheirOwnDomain) {
-  Scope scope = Scope::Create({.mode = ScopeMode::kDomain, .seeds = {"http://127.0.0.1:8080/", "http://localhost/"}})
-                    .value();
+  Scope scope =
+      Scope::Create({.mode = ScopeMode::kDomain, .seeds = {"http://127.0.0.1:8080/", "http://localhost/"}}).value();
   EXPECT_TRUE(In(scope, "http://127.0.0.1:8080/x"));
   EXPECT_TRUE(In(scope, "http://localhost/x"));
   EXPECT_FALSE(In(scope, "http://127.0.0.2:8080/x"));

@@ -134,8 +134,8 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
     return TellGate(record, result.robots.value_or(RobotsAnswer{}), now);
   }
 
-  const bool again = follow.retry == Retry::kNow ||
-                     (follow.retry != Retry::kNever && record.attempts + 1 < follow.attempts);
+  const bool again =
+      follow.retry == Retry::kNow || (follow.retry != Retry::kNever && record.attempts + 1 < follow.attempts);
   if (!again) {
     frontier_->Finish(flight.slot, hit, now.now_ns);
     EndUrl(record, result, line);
@@ -406,8 +406,8 @@ Status Shard::StartRounds(Moment now) {
     // An executor that works at once has the answers already.
     if (seen_->ResultsReady() || gate_->Ready()) next_wake_ns_ = now.now_ns;
   }
-  next_wake_ns_ = std::min({next_wake_ns_, seen_->NextRoundTime(now.now_ns, hungry_),
-                            gate_->NextRoundTime(now.gate(), hungry_)});
+  next_wake_ns_ =
+      std::min({next_wake_ns_, seen_->NextRoundTime(now.now_ns, hungry_), gate_->NextRoundTime(now.gate(), hungry_)});
   return {};
 }
 

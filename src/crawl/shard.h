@@ -72,7 +72,7 @@ struct ShardOptions {
   uint8_t max_hops = 10;       // redirects in a row
   bool follow_nofollow = false;
   bool follow_embeds = true;
-  bool sitemaps = true;        // fetch what Sitemap lines of robots.txt name
+  bool sitemaps = true;  // fetch what Sitemap lines of robots.txt name
   FrontierOptions frontier;
   UrlSeenOptions seen;
   GateOptions gate;
@@ -110,7 +110,7 @@ class Shard : public Checkpointable {
     uint64_t frontier = 0;
     uint64_t in_flight = 0;
     uint64_t finished = 0;
-    uint64_t robots = 0;      // of frontier and in_flight: robots.txt fetches, which are no URLs of the crawl
+    uint64_t robots = 0;  // of frontier and in_flight: robots.txt fetches, which are no URLs of the crawl
   };
   Census TakeCensus() const;
 
@@ -184,7 +184,7 @@ class Shard : public Checkpointable {
   std::deque<Held> held_;                  // at most a page for each fetch that was in flight
   std::deque<std::string> gate_backlog_;   // records: at most kMoveStep and those in flight
   std::deque<LateRobots> robots_backlog_;  // at most those in flight
-  std::string encoded_;  // scratch
+  std::string encoded_;                    // scratch
   CrawlCounts counts_;
   State state_ = State::kRunning;
   bool stopping_ = false;

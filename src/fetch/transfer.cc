@@ -137,15 +137,21 @@ void Transfer::Begin(FetchTask&& task) {
 }
 
 int Transfer::OnConnected(void* self, char* /*ip*/, char* /*local_ip*/, int /*port*/, int /*local_port*/) {
-  static_cast<Transfer*>(self)->Connected();
-  return CURL_PREREQFUNC_OK;
+  return static_cast<Transfer*>(self)->Connected() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
-// Comes again when libcurl found a kept connection closed and asks once more on a new one.
-void Transfer::Connected() {
+// Comes again when the connection broke without a byte and libcurl would ask once more on a new one, at once. The host
+// has seen the first request, so the next one keeps its distance: whoever schedules decides. A kept connection that was
+// closed is nobody's fault; a server that refuses on a new one is tried as often as others that break off.
+bool Transfer::Connected() {
+  if (phase_ != TransferPhase::kConnecting) {
+    return kept_ ? Cut(FetchOutcome::kLocal, "the kept connection was closed")
+                 : Cut(FetchOutcome::kReset, "the request was refused");
+  }
   const int64_t now = shared_.options.clock->NowNs();
   long connects = 0;  // NOLINT(google-runtime-int)
   curl_easy_getinfo(easy_, CURLINFO_NUM_CONNECTS, &connects);
+  kept_ = connects == 0;
   response_.times.connected_ns = connects == 0 ? response_.times.begin_ns : now;
   asked_ns_ = now;
   phase_ = TransferPhase::kAsked;
@@ -159,6 +165,7 @@ void Transfer::Connected() {
     }
   }
   SetDeadline();
+  return true;
 }
 
 CURLcode Transfer::OnTlsContext(CURL* /*easy*/, void* context, void* self) {
