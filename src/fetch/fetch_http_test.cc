@@ -210,8 +210,9 @@ TEST(FetchHttpTest, ConnectionClosedWhileKeptIsOpenedAnewByTheNextFetch) {
       const FetchResponse closed = fetcher.Get(server.Url("/"));
       ASSERT_EQ(closed.outcome, FetchOutcome::kLocal) << i << reset << closed.detail;
     }
-    // libcurl may have opened the next connection before it was told not to use it.
-    EXPECT_LE(server.connections(), 10);
+    // libcurl has opened a connection before it was told not to use it. It must not be kept: a page that breaks every
+    // connection would be tried on a kept one for ever.
+    EXPECT_GE(server.connections(), 9);
   }
 }
 

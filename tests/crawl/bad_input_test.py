@@ -153,7 +153,7 @@ class BadInput(unittest.TestCase):
     def test_no_such_name(self):
         dns = RefusingDns(3)
         self.addCleanup(dns.close)
-        done = crawls.run(PROGRAM, *self.crawl("--dns", dns.address, "--json", "--set", "politeness.robots_retry=1s",
+        done = crawls.run(PROGRAM, *self.crawl("--dns", dns.address, "--json",
                                                "http://nobody.test/", "http://nobody-else.test/a"))
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(done.stdout)
@@ -166,7 +166,7 @@ class BadInput(unittest.TestCase):
     def test_name_server_refuses(self):
         dns = RefusingDns(5)
         self.addCleanup(dns.close)
-        done = crawls.run(PROGRAM, *self.crawl("--dns", dns.address, "--json", "--set", "politeness.robots_retry=1s",
+        done = crawls.run(PROGRAM, *self.crawl("--dns", dns.address, "--json",
                                                "--set", "politeness.max_back_off=1s", "--set", "fetch.dns_timeout=100ms",
                                                "http://example.test/"))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -176,7 +176,7 @@ class BadInput(unittest.TestCase):
         self.assertIn("dns_failed", {line["outcome"] for line in crawls.log_lines(self.dir)})
 
     def test_private_addresses_are_refused(self):
-        done = crawls.run(PROGRAM, *self.crawl("--json", "--set", "politeness.robots_retry=1s", SEED))
+        done = crawls.run(PROGRAM, *self.crawl("--json", SEED))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual({line["outcome"] for line in crawls.log_lines(self.dir) if line["kind"] == "robots"},
                          {"address_forbidden"})
