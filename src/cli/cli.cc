@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/exit_code.h"
 
 namespace portolan {
@@ -52,7 +53,20 @@ int UnknownVerb(std::string_view name) {
 }  // namespace
 
 void PrintError(std::string_view message) {
-  std::fprintf(stderr, "portolan: %.*s\n", static_cast<int>(message.size()), message.data());
+  std::string line = "portolan: ";
+  while (!message.empty()) {
+    const size_t length = Utf8SequenceLength(message);
+    const auto byte = static_cast<uint8_t>(message.front());
+    if (length == 0 || byte < 0x20 || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+      message.remove_prefix(1);
+    } else {
+      line += message.substr(0, length);
+      message.remove_prefix(length);
+    }
+  }
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 int RunCli(int argc, char** argv) {

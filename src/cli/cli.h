@@ -22,7 +22,8 @@ struct Verb {
 
 std::span<const Verb> Verbs();
 
-// "portolan: message" on standard error, one line.
+// "portolan: message" on standard error, one line: messages may quote files, so control characters and what is no UTF-8
+// are shown as \xNN.
 void PrintError(std::string_view message);
 
 }  // namespace portolan

@@ -35,14 +35,18 @@ void AddLimitFlags(VerbApp& app, CrawlFlags& flags) {
       ->group("Resources");
 }
 
+// A flag that may be repeated takes one value each time: what follows may be a URL.
 void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
   app->add_option("--set", flags.set, "Any setting of 'portolan config', e.g. fetch.http2=false; may be repeated")
-      ->type_name("KEY=VALUE");
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   app->add_option("--profile", flags.profile, "site (default): a few sites; web: the open web, with IRLbot's figures")
       ->type_name("NAME");
   app->add_option("--scope", flags.scope, "What is followed: domain, host, prefix or any")->type_name("MODE");
-  app->add_option("--exclude", flags.exclude, "URLs that are left out, as globs: '*.zip', '*/calendar/*'")
-      ->type_name("GLOB");
+  app->add_option("--exclude", flags.exclude,
+                  "URLs that are left out, as globs: '*.zip', '*/calendar/*'; may be repeated")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
   AddLimitFlags(app, flags);
   app->add_option("--delay", flags.delay, "Between two pages of a host, at least")
       ->type_name("TIME")
@@ -58,7 +62,10 @@ void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
   app->add_option("--user-agent", flags.user_agent, "The product token, for robots.txt and the User-Agent field")
       ->type_name("NAME")
       ->group("Politeness");
-  app->add_option("--dns", flags.dns, "Name servers, e.g. 127.0.0.1:5353")->type_name("ADDR")->group("Network");
+  app->add_option("--dns", flags.dns, "A name server, e.g. 127.0.0.1:5353; may be repeated")
+      ->type_name("ADDR")
+      ->allow_extra_args(false)
+      ->group("Network");
   app->add_option("--ca", flags.ca, "Certificate authorities to trust, as PEM")->type_name("FILE")->group("Network");
   app->add_flag("--allow-private", flags.allow_private, "Private and loopback addresses may be crawled")
       ->group("Network");

@@ -156,6 +156,12 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
 
   bool made = false;
   RETURN_IF_ERROR(CheckDirectory(options, &made));
+  // What fails before the first fetch leaves nothing behind. Declared before the engine, whose files it removes.
+  const auto remove = [&options](const bool* dir_is_ours) {
+    std::error_code ignored;
+    if (*dir_is_ours) std::filesystem::remove_all(options.dir, ignored);
+  };
+  const std::unique_ptr<bool, decltype(remove)> half_made(&made, remove);
   // Declared before the engine, so that its threads inherit the blocked signals; told about it once it is there.
   Engine* running = nullptr;
   bool stop_early = false;
@@ -166,15 +172,12 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
     if (running != nullptr) running->RequestStop();
   });
   auto engine = Engine::Open(Env::Posix(), engine_options);
-  if (!engine) {
-    std::error_code ignored;
-    if (made) std::filesystem::remove_all(options.dir, ignored);
-    return std::unexpected(std::move(engine).error());
-  }
+  if (!engine) return std::unexpected(std::move(engine).error());
   RETURN_IF_ERROR((*engine)->AddSeeds(options.seeds));
   if (!options.resume) {
     RETURN_IF_ERROR(ReplaceFile(Env::Posix(), JoinPath(options.dir, kConfigFile), ConfigToToml(config)));
   }
+  made = false;  // from here on it is a crawl
   {
     const std::lock_guard lock(mutex);
     running = engine->get();

@@ -74,16 +74,22 @@ Result<RunningWorld> StartWorld(const DemoFlags& flags, const std::string& log) 
   return running;
 }
 
+// Files that stand beside the crawl's directory, which must be empty when the crawl begins, until they move into it.
+// What has not moved goes.
+struct Beside {
+  std::string ca;
+  std::string log;
+  ~Beside() {
+    std::error_code ignored;
+    std::filesystem::remove(ca, ignored);
+    std::filesystem::remove(log, ignored);
+  }
+};
+
 Result<int> Demo(const DemoFlags& flags, const Config& base) {
   if (Env::Posix().Exists(flags.dir)) {
     return Fail(ErrorCode::kExists, flags.dir + ": exists already; choose another --dir or remove it");
   }
-  const std::string ca = flags.dir + ".ca.pem";
-  const std::string log = flags.dir + ".hits.tsv";
-  RETURN_IF_ERROR(Env::Posix().CreateDirs(DirName(flags.dir)));
-  ASSIGN_OR_RETURN(RunningWorld running, StartWorld(flags, log));
-  RETURN_IF_ERROR(ReplaceFile(Env::Posix(), ca, running.server->ca_pem()));
-
   SessionOptions session;
   session.dir = flags.dir;
   session.quiet = flags.quiet;
@@ -94,9 +100,15 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
   config.scope.mode = ScopeMode::kAny;
   RETURN_IF_ERROR(SetConfig(config, "politeness.host_delay", flags.delay));
   RETURN_IF_ERROR(SetConfig(config, "politeness.ip_delay", flags.ip_delay));
-  config.fetch.dns_servers = {fmt::format("127.0.0.1:{}", running.server->ports().dns)};
   config.fetch.allow_private_addresses = true;
-  config.fetch.ca_file = ca;
+  RETURN_IF_ERROR(ValidateConfig(config));
+
+  RETURN_IF_ERROR(Env::Posix().CreateDirs(DirName(flags.dir)));
+  const Beside beside{.ca = flags.dir + ".ca.pem", .log = flags.dir + ".hits.tsv"};
+  ASSIGN_OR_RETURN(RunningWorld running, StartWorld(flags, beside.log));
+  RETURN_IF_ERROR(ReplaceFile(Env::Posix(), beside.ca, running.server->ca_pem()));
+  config.fetch.dns_servers = {fmt::format("127.0.0.1:{}", running.server->ports().dns)};
+  config.fetch.ca_file = beside.ca;
   ASSIGN_OR_RETURN(session.seeds, ReadSeeds(running.world->Seeds(), "", config));
   if (!flags.quiet) {
     fmt::print(stderr, "a web of {} pages on {} domains, all on this machine; crawling {} pages of it into {}\n",
@@ -116,12 +128,11 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
   rules.crawl_delay = true;
   rules.fetches_per_url = 1;
   rules.complete = end.limit.empty() && end.progress.state == "done";
-  ASSIGN_OR_RETURN(const sim::Account account, sim::JudgeHitLog(Env::Posix(), log, *running.world, rules));
-  // They belong to the crawl's directory, which had to be empty when it began.
+  ASSIGN_OR_RETURN(const sim::Account account, sim::JudgeHitLog(Env::Posix(), beside.log, *running.world, rules));
   const std::string kept_log = JoinPath(flags.dir, "hits.tsv");
   std::error_code ignored;
-  std::filesystem::rename(log, kept_log, ignored);
-  std::filesystem::rename(ca, JoinPath(flags.dir, "ca.pem"), ignored);
+  std::filesystem::rename(beside.log, kept_log, ignored);
+  std::filesystem::rename(beside.ca, JoinPath(flags.dir, "ca.pem"), ignored);
 
   const CrawlCounts& counts = end.progress.counts;
   if (flags.json) {

@@ -131,7 +131,9 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
     // robots.txt has its own rules for failures (the gate's): it is never retried here.
     frontier_->Finish(flight.slot, hit, now.now_ns);
     EndUrl(record, result, line);
-    return TellGate(record, result.robots.value_or(RobotsAnswer{}), now);
+    RobotsAnswer answer = result.robots.value_or(RobotsAnswer{});
+    answer.hopeless = follow.retry == Retry::kNever && !HasAnswer(result.outcome);
+    return TellGate(record, answer, now);
   }
 
   const bool again =
@@ -341,7 +343,10 @@ Status Shard::DispatchTasks(Moment now) {
       case Dispatch::Kind::kFail:
         FailUnfetched(dispatch, now);
         if (dispatch.record.kind == UrlKind::kRobots) {
-          RETURN_IF_ERROR(TellGate(dispatch.record, RobotsAnswer{}, now));
+          // The frontier has tried as often as there is hope.
+          RobotsAnswer none;
+          none.hopeless = true;
+          RETURN_IF_ERROR(TellGate(dispatch.record, none, now));
         }
         break;
       case Dispatch::Kind::kFetch:

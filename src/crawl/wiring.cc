@@ -13,6 +13,16 @@ namespace {
 
 constexpr uint64_t kLeastMemory = uint64_t{64} << 20;
 
+// Is it "host", "host:port" or either with a path, without a scheme?
+bool LooksLikeHost(std::string_view text) {
+  if (text.empty() || text.find_first_of(" \t@") != std::string_view::npos) return false;
+  if (text.front() == '/' || text.front() == '.') return false;
+  const std::string_view host = text.substr(0, text.find_first_of("/?#"));
+  const size_t colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
+  if (colon == std::string_view::npos) return host.find('.') != std::string_view::npos || host.starts_with('[');
+  return host.find_first_not_of("0123456789", colon + 1) == std::string_view::npos && colon + 1 < host.size();
+}
+
 AddressFamilies FamiliesOf(IpPreference preference) {
   switch (preference) {
     case IpPreference::kV4First:
@@ -130,9 +140,9 @@ Result<std::string> CanonicalSeed(std::string_view text, const Config& config) {
                             .max_length = static_cast<uint32_t>(config.scope.max_url_length)};
   Link link;
   LinkOutcome outcome = ResolveAbsolute(text, options, link);
-  // "example.org/a" is what people type; a scheme of its own ("ftp:", "mailto:") is not to be guessed over.
-  if (outcome != LinkOutcome::kCrawlable && text.find("://") == std::string_view::npos &&
-      text.find_first_of(" \t") == std::string_view::npos && text.find_first_of(".:") != std::string_view::npos) {
+  // "example.org/a" and "host:8080" are what people type; a scheme of its own ("ftp:", "mailto:"), a path or an address
+  // of mail is not to be guessed over.
+  if (outcome != LinkOutcome::kCrawlable && LooksLikeHost(text)) {
     const std::string with_scheme = "http://" + std::string(text);
     outcome = ResolveAbsolute(with_scheme, options, link);
   }

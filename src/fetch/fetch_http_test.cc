@@ -191,8 +191,9 @@ TEST(FetchHttpTest, NewConnectionEachTimeWhenAskedFor) {
   EXPECT_EQ(server.connections(), 3);
 }
 
-// A server may close a kept connection at any time; that is no failure of the next page.
-TEST(FetchHttpTest, ConnectionClosedWhileKeptIsOpenedAnew) {
+// A server may close a kept connection at any time; that is no failure of the next page. But it has seen a request:
+// when the next one comes is not for libcurl to decide.
+TEST(FetchHttpTest, ConnectionClosedWhileKeptIsOpenedAnewByTheNextFetch) {
   for (const bool reset : {false, true}) {
     ScriptServer server([&](ScriptConnection& connection) {
       connection.ReadHead();
@@ -206,8 +207,12 @@ TEST(FetchHttpTest, ConnectionClosedWhileKeptIsOpenedAnew) {
       const FetchResponse response = fetcher.Get(server.Url("/"));
       ASSERT_EQ(response.outcome, FetchOutcome::kAnswered) << i << reset << response.detail;
       ASSERT_EQ(response.body, "x");
+      const FetchResponse closed = fetcher.Get(server.Url("/"));
+      ASSERT_EQ(closed.outcome, FetchOutcome::kLocal) << i << reset << closed.detail;
     }
-    EXPECT_EQ(server.connections(), 5);
+    // libcurl has opened a connection before it was told not to use it. It must not be kept: a page that breaks every
+    // connection would be tried on a kept one for ever.
+    EXPECT_GE(server.connections(), 9);
   }
 }
 

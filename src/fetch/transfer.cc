@@ -82,7 +82,6 @@ Status Transfer::SetUp() {
   set(CURLOPT_DNS_CACHE_TIMEOUT, 0L);
   set(CURLOPT_CONNECTTIMEOUT_MS, number(options.limits.connect_ns / kMillisecond + kSafetyMs));
   set(CURLOPT_TIMEOUT_MS, number(options.limits.total_ns / kMillisecond + kSafetyMs));
-  set(CURLOPT_FORBID_REUSE, number(options.reuse_connections ? 0 : 1));
   set(CURLOPT_MAXAGE_CONN, number(std::max<int64_t>(1, options.idle_ns / kSecond)));
   set(CURLOPT_PROXY, options.proxy.c_str());  // "" also keeps the environment's away
 
@@ -124,6 +123,7 @@ void Transfer::Begin(FetchTask&& task) {
 
   const FetchTask& asked = response_.task;
   curl_easy_setopt(easy_, CURLOPT_URL, asked.url.c_str());
+  curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, shared_.options.reuse_connections ? 0L : 1L);
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, shared_.fields.ListFor(asked, conditional_));
   if (shared_.options.proxy.empty()) {
     // Any host, any port: there, to the same port.
@@ -137,15 +137,23 @@ void Transfer::Begin(FetchTask&& task) {
 }
 
 int Transfer::OnConnected(void* self, char* /*ip*/, char* /*local_ip*/, int /*port*/, int /*local_port*/) {
-  static_cast<Transfer*>(self)->Connected();
-  return CURL_PREREQFUNC_OK;
+  return static_cast<Transfer*>(self)->Connected() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
-// Comes again when libcurl found a kept connection closed and asks once more on a new one.
-void Transfer::Connected() {
+// Comes again when the connection broke without a byte and libcurl would ask once more on a new one, at once. The host
+// has seen the first request, so the next one keeps its distance: whoever schedules decides. A kept connection that was
+// closed is nobody's fault; a server that refuses on a new one is tried as often as others that break off.
+bool Transfer::Connected() {
+  if (phase_ != TransferPhase::kConnecting) {
+    // Else the new connection is kept unused, and the next fetch finds a kept one again.
+    curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
+    return kept_ ? Cut(FetchOutcome::kLocal, "the kept connection was closed")
+                 : Cut(FetchOutcome::kReset, "the request was refused");
+  }
   const int64_t now = shared_.options.clock->NowNs();
   long connects = 0;  // NOLINT(google-runtime-int)
   curl_easy_getinfo(easy_, CURLINFO_NUM_CONNECTS, &connects);
+  kept_ = connects == 0;
   response_.times.connected_ns = connects == 0 ? response_.times.begin_ns : now;
   asked_ns_ = now;
   phase_ = TransferPhase::kAsked;
@@ -159,6 +167,7 @@ void Transfer::Connected() {
     }
   }
   SetDeadline();
+  return true;
 }
 
 CURLcode Transfer::OnTlsContext(CURL* /*easy*/, void* context, void* self) {

@@ -70,7 +70,7 @@ class Transfer {
 
   bool HeaderLine(std::string_view line);
   bool Body(std::string_view bytes);
-  void Connected();
+  bool Connected();  // false: give up
   // Decides the outcome and stops libcurl: callbacks return what makes it give up.
   bool Cut(FetchOutcome outcome, std::string_view detail);
   void Received(int64_t now_ns, size_t bytes);
@@ -92,6 +92,7 @@ class Transfer {
   HeadCollector head_;
   TransferPhase phase_ = TransferPhase::kConnecting;
   std::optional<FetchOutcome> decided_;
+  bool kept_ = false;      // the connection was there before this fetch
   int socket_errno_ = 0;   // of a socket that could not be made
   int64_t asked_ns_ = 0;   // when the request went out
   int64_t window_ns_ = 0;  // begin of the window that measures speed

@@ -48,6 +48,7 @@ struct LinkList {
 struct RobotsAnswer {
   enum class Kind : uint8_t { kRules, kAllowAll, kDisallowAll, kFollow };
   Kind kind = Kind::kDisallowAll;
+  bool hopeless = false;                   // of kDisallowAll: asking again is of no use, the name does not exist say
   std::string rules;                       // compiled (robots/robots_rules.h), for kRules
   std::optional<uint32_t> crawl_delay_ms;  // of kRules
   std::string follow;                      // the redirect's target, canonical, for kFollow

@@ -65,7 +65,9 @@ Status Frontier::WriteSnapshot(SnapshotWriter& writer) const {
     if (status) status = writer.Url(item, record);
   };
   bench_.ForEachIp([&](const Workbench::Ip& ip) {
-    if (status && ip.free_ns > now_ns_) status = writer.Ip(ip.address, left(ip.free_ns));
+    // Who reads this has no request outstanding: what is held by one is free after the delay.
+    const int64_t free_ns = ip.holder == kNoHost ? ip.free_ns : now_ns_ + options_.politeness.ip_delay_ns;
+    if (status && free_ns > now_ns_) status = writer.Ip(ip.address, left(free_ns));
   });
   for (uint32_t id = 0; id < hosts_.slots() && status; ++id) {
     const Host& host = hosts_[id];

@@ -208,7 +208,7 @@ Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer
       break;
     }
     case RobotsAnswer::Kind::kDisallowAll:
-      ref.position = kRobotsUnreachable;
+      ref.position = answer.hopeless ? options_.unreachable_tries : kRobotsUnreachable;
       break;
     case RobotsAnswer::Kind::kAllowAll:
     case RobotsAnswer::Kind::kFollow:

@@ -42,10 +42,10 @@ inline RobotsRef CombineRobots(const RobotsRef& stored, RobotsRef incoming, uint
                                uint32_t forget_s) {
   if (!IsUnreachable(stored.position) || !IsUnreachable(incoming.position)) return incoming;
   if (incoming.expires < uint64_t{stored.expires} + unreachable_ttl_s) {
-    incoming.position = stored.position;
+    incoming.position = std::max(stored.position, incoming.position);
     incoming.expires = std::max(stored.expires, incoming.expires);
   } else if (incoming.expires <= uint64_t{stored.expires} + unreachable_ttl_s + forget_s) {
-    incoming.position = std::min(stored.position + 1, kRobotsUnreachableMost);
+    incoming.position = std::min(std::max(stored.position + 1, incoming.position), kRobotsUnreachableMost);
   }
   return incoming;
 }
