@@ -4,14 +4,11 @@
 
 #include <algorithm>
 
-#include "base/units.h"
 #include "io/process.h"
 #include "url/link.h"
 
 namespace portolan {
 namespace {
-
-constexpr uint64_t kLeastMemory = uint64_t{64} << 20;
 
 // Is it "host", "host:port" or either with a path, without a scheme?
 bool LooksLikeHost(std::string_view text) {
@@ -157,10 +154,6 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
                                 const std::string& version) {
   RETURN_IF_ERROR(ValidateConfig(config));
   const uint64_t memory = config.memory.total.bytes;
-  if (memory < kLeastMemory) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("memory.total: {} is too little, at least {}",
-                                                         FormatBytes(memory), FormatBytes(kLeastMemory)));
-  }
   EngineOptions options;
   options.state_dir = JoinPath(dir, "state");
   options.shard = ShardOf(config, seeds);

@@ -30,7 +30,7 @@ TEST(CanonicalSeedTest, SaysWhyNot) {
 }
 
 TEST(WireCrawlTest, DividesMemoryAndNeverHandsOutMore) {
-  for (const uint64_t memory : {uint64_t{64} << 20, uint64_t{256} << 20, uint64_t{8} << 30}) {
+  for (const uint64_t memory : {uint64_t{256} << 20, uint64_t{1} << 30, uint64_t{8} << 30}) {
     Config config;
     config.memory.total.bytes = memory;
     const EngineOptions options = WireCrawl(config, "d", {"http://a.example/"}, "1").value();
