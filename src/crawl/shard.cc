@@ -133,6 +133,10 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
     EndUrl(record, result, line);
     RobotsAnswer answer = result.robots.value_or(RobotsAnswer{});
     answer.hopeless = follow.retry == Retry::kNever && !HasAnswer(result.outcome);
+    // Known from now on, so it holds for the first page already.
+    if (answer.crawl_delay_ms) {
+      frontier_->SetCrawlDelay(HostKey(RobotsOrigin(record.url)), int64_t{*answer.crawl_delay_ms} * 1'000'000);
+    }
     return TellGate(record, answer, now);
   }
 

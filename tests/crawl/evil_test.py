@@ -23,7 +23,7 @@ WORLD = {"https": 0.4, "cut_keep_alive": 0.1, "fault_reset": 0.02, "fault_reset_
          "fault_http09": 0.02, "fault_bad_chunks": 0.02, "bomb": 0.003, "server_error": 0.03}
 SETTINGS = {"fetch.total_timeout": "4s", "fetch.first_byte_timeout": "2s", "fetch.connect_timeout": "2s",
             "fetch.speed_window": "1s", "fetch.dns_timeout": "300ms", "fetch.dns_tries": "2", "fetch.max_body": "1M",
-            "politeness.max_back_off": "2s", "politeness.robots_retry": "3s"}
+            "politeness.max_back_off": "2s"}
 
 
 class Evil(unittest.TestCase):
