@@ -55,11 +55,13 @@ Result<std::unique_ptr<ArchiveWriter>> ArchiveWriter::Open(Env& env, const Clock
     writer->described_.push_back(marks[i].value_or(WarcDirectory::Mark{}));
   }
   for (const auto& lane : writer->lanes_) {
-    lane->thread = std::make_unique<StubbornThread>(options.threads, options.queue_bytes,
-                                                    [self = writer.get()](const Error& error) {
-                                                      self->FailFlush(error);
-                                                      if (self->options_.on_error) self->options_.on_error(error);
-                                                    });
+    lane->thread = std::make_unique<StubbornThread>(
+        options.threads, options.queue_bytes,
+        [self = writer.get()](const Error& error) {
+          self->FailFlush(error);
+          if (self->options_.on_error) self->options_.on_error(error);
+        },
+        "archive");
   }
   return writer;
 }

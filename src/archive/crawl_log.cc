@@ -73,11 +73,13 @@ Result<std::unique_ptr<CrawlLog>> CrawlLog::Open(Env& env, const Manifest& manif
   std::unique_ptr<CrawlLog> log(new CrawlLog(env, options));
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(kName, kKind));
   RETURN_IF_ERROR(log->Recover(section));
-  log->thread_ =
-      std::make_unique<StubbornThread>(options.threads, options.queue_bytes, [self = log.get()](const Error& error) {
+  log->thread_ = std::make_unique<StubbornThread>(
+      options.threads, options.queue_bytes,
+      [self = log.get()](const Error& error) {
         self->EndFlush(std::unexpected(error), nullptr);
         if (self->options_.on_error) self->options_.on_error(error);
-      });
+      },
+      "log");
   return log;
 }
 

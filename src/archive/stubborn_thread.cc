@@ -1,15 +1,29 @@
 #include "archive/stubborn_thread.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 #include <vector>
 
-namespace portolan {
+#include "io/process.h"
 
-StubbornThread::StubbornThread(bool threaded, uint64_t bound, std::function<void(const Error&)> on_error)
+namespace portolan {
+namespace {
+
+// Nobody waits for what is written but a checkpoint, and that can wait so long. Without it every page woke this thread.
+constexpr std::chrono::milliseconds kLinger(10);
+
+}  // namespace
+
+StubbornThread::StubbornThread(bool threaded, uint64_t bound, std::function<void(const Error&)> on_error,
+                               const std::string& name)
     : threaded_(threaded), bound_(bound), on_error_(std::move(on_error)), mail_(bound) {
-  if (threaded_) thread_ = std::thread([this] { Work(); });
+  if (!threaded_) return;
+  thread_ = std::thread([this, name] {
+    NameThread(name);
+    Work();
+  });
 }
 
 StubbornThread::~StubbornThread() { Stop(); }
@@ -74,7 +88,7 @@ void StubbornThread::RunInline() {
 void StubbornThread::Work() {
   for (;;) {
     if (todo_.empty()) {
-      std::vector<Step> steps = mail_.Take();
+      std::vector<Step> steps = mail_.Take(kLinger);
       if (steps.empty()) return;
       std::move(steps.begin(), steps.end(), std::back_inserter(todo_));
     }

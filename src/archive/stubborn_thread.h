@@ -17,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "base/result.h"
@@ -28,7 +29,9 @@ class StubbornThread {
  public:
   using Step = std::move_only_function<Status()>;
 
-  StubbornThread(bool threaded, uint64_t bound, std::function<void(const Error&)> on_error);
+  // `name` is the thread's, for people with profilers.
+  StubbornThread(bool threaded, uint64_t bound, std::function<void(const Error&)> on_error,
+                 const std::string& name = "write");
   // As Stop.
   ~StubbornThread();
   StubbornThread(const StubbornThread&) = delete;

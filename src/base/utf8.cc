@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <array>
+
 namespace portolan {
 namespace {
 
@@ -38,21 +40,20 @@ bool IsUtf8(std::string_view text) {
 }
 
 void AppendUtf8(std::string& out, uint32_t code_point) {
-  const auto tail = [&](unsigned shift) { out += static_cast<char>(0x80 | ((code_point >> shift) & 0x3f)); };
+  // One append: each costs a look at the string's capacity, and decoders call this for every letter.
+  std::array<char, 4> bytes;
+  const auto tail = [&](unsigned shift) { return static_cast<char>(0x80 | ((code_point >> shift) & 0x3f)); };
   if (code_point < 0x80) {
     out += static_cast<char>(code_point);
   } else if (code_point < 0x800) {
-    out += static_cast<char>(0xc0 | (code_point >> 6));
-    tail(0);
+    bytes = {static_cast<char>(0xc0 | (code_point >> 6)), tail(0)};
+    out.append(bytes.data(), 2);
   } else if (code_point < 0x10000) {
-    out += static_cast<char>(0xe0 | (code_point >> 12));
-    tail(6);
-    tail(0);
+    bytes = {static_cast<char>(0xe0 | (code_point >> 12)), tail(6), tail(0)};
+    out.append(bytes.data(), 3);
   } else {
-    out += static_cast<char>(0xf0 | (code_point >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
+    bytes = {static_cast<char>(0xf0 | (code_point >> 18)), tail(12), tail(6), tail(0)};
+    out.append(bytes.data(), 4);
   }
 }
 

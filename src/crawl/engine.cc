@@ -41,7 +41,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   CrawlLog::Options log = options.log;
   log.on_error = on_error;
   ASSIGN_OR_RETURN(engine->log_, CrawlLog::Open(env, *engine->manifest_, log));
-  engine->merges_ = std::make_unique<WorkerPool>(1);
+  engine->merges_ = std::make_unique<WorkerPool>(1, "merge");
   ShardOptions shard = options.shard;
   shard.seen.on_round_done = [raw] { raw->Wake(); };
   shard.gate.on_round_done = [raw] { raw->Wake(); };
@@ -76,7 +76,9 @@ Status Engine::AddSeeds(const std::vector<std::string>& seeds) {
 // ---- other threads
 
 void Engine::OnResponse(FetchResponse&& response, size_t loop) {
+  const int64_t begin = options_.time_parse ? ThreadProcessorNs() : 0;
   PageResult result = makers_[loop].Make(std::move(response));
+  if (options_.time_parse) parse_ns_ += ThreadProcessorNs() - begin;
   const uint64_t weight = WeightOf(result);
   if (pages_.Send(std::move(result), weight)) Wake();
 }

@@ -52,6 +52,7 @@ struct EngineOptions {
   int64_t checkpoint_ns = 30'000'000'000;
   int64_t show_ns = 200'000'000;
   uint64_t mailbox_bytes = uint64_t{64} << 20;
+  bool time_parse = false;                // CPU time of PageMaker is taken: two clock readings a page
   int64_t stop_grace_ns = 3'000'000'000;  // after RequestStop: then what is in flight is cancelled
 };
 
@@ -71,7 +72,8 @@ class Engine : private FetchHandler, private ArchivePort {
 
   void RequestStop();
 
-  // Seconds that the threads of each stage were busy, for profiles: fetch includes parse and record making.
+  // What PageMaker took of the fetch threads' CPU time so far; 0 without options.time_parse. Thread: any.
+  int64_t parse_ns() const { return parse_ns_; }
   const Shard& shard() const { return *shard_; }
 
  private:
@@ -114,6 +116,7 @@ class Engine : private FetchHandler, private ArchivePort {
   std::vector<PageMaker> makers_;  // one a fetch loop
   Mailbox<PageResult> pages_;
   Mailbox<Resolution> names_;
+  std::atomic<int64_t> parse_ns_{0};
   std::atomic<bool> woken_{false};
   std::unique_ptr<FetchLoops> fetch_;
   std::thread cancelling_;              // FetchLoops::Stop: it waits for loops that may wait for this thread's mailbox

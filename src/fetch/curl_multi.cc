@@ -1,5 +1,10 @@
 #include "fetch/curl_multi.h"
 
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
 #include <utility>
 
 #include "base/check.h"
@@ -9,6 +14,12 @@ namespace {
 
 // Turns that one Settle gives to transfers that are ready at once; then other events get theirs.
 constexpr int kMaxTurns = 4;
+// Sockets that one turn of the loop looks at; the others are ready in the next one.
+constexpr int kMaxReady = 64;
+
+uint32_t EventsOf(int what) {
+  return ((what & CURL_POLL_IN) != 0 ? uint32_t{EPOLLIN} : 0) | ((what & CURL_POLL_OUT) != 0 ? uint32_t{EPOLLOUT} : 0);
+}
 
 }  // namespace
 
@@ -16,6 +27,11 @@ Result<std::unique_ptr<CurlMulti>> CurlMulti::Create(EventLoop& loop, size_t max
   std::unique_ptr<CurlMulti> made(new CurlMulti(loop, std::move(on_done)));
   made->multi_ = curl_multi_init();
   if (made->multi_ == nullptr) return Fail(ErrorCode::kBusy, "libcurl cannot make a multi handle");
+  made->sockets_ = epoll_create1(EPOLL_CLOEXEC);
+  if (made->sockets_ < 0) return std::unexpected(Error::FromErrno(errno, "epoll_create1"));
+  ASSIGN_OR_RETURN(made->sockets_watch_,
+                   loop.WatchFd(made->sockets_, /*read=*/true, /*write=*/false,
+                                [self = made.get()](EventLoop::Readiness) { self->OnSocketsReady(); }));
   CURLM* multi = made->multi_;
   curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, OnSocket);
   curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, made.get());
@@ -30,7 +46,8 @@ Result<std::unique_ptr<CurlMulti>> CurlMulti::Create(EventLoop& loop, size_t max
 CurlMulti::~CurlMulti() {
   settling_ = true;  // no call back from here on
   if (multi_ != nullptr) curl_multi_cleanup(multi_);
-  for (const SocketWatch& watch : watches_) loop_.Cancel(watch.id);
+  loop_.Cancel(sockets_watch_);
+  if (sockets_ >= 0) close(sockets_);
   if (armed_ns_ != kNever) loop_.Cancel(timer_);
 }
 
@@ -57,37 +74,44 @@ void CurlMulti::Watch(curl_socket_t fd, int what) {
   const auto index = static_cast<size_t>(fd);
   if (index >= watches_.size()) watches_.resize(index + 64);
   SocketWatch& watch = watches_[index];
+  const bool known = watch.what != CURL_POLL_NONE;
+  if (!known) ++watch.round;
   watch.what = what;
-  const bool read = (what & CURL_POLL_IN) != 0;
-  const bool write = (what & CURL_POLL_OUT) != 0;
-  if (watch.id != EventLoop::Id{} && loop_.ChangeWatch(watch.id, read, write)) return;
-  loop_.Cancel(watch.id);
+  epoll_event event{};
+  event.events = EventsOf(what);
+  event.data.u64 = uint64_t{watch.round} << 32 | static_cast<uint32_t>(fd);
   // A socket that cannot be watched is noticed by the fetch's own time limits.
-  watch.id = loop_.WatchFd(fd, read, write, [this, fd](EventLoop::Readiness ready) { OnReady(fd, ready); })
-                 .value_or(EventLoop::Id{});
+  if (epoll_ctl(sockets_, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0) return;
+  if (errno == ENOENT || errno == EEXIST) {
+    epoll_ctl(sockets_, errno == ENOENT ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+  }
 }
 
 void CurlMulti::Unwatch(curl_socket_t fd) {
   const auto index = static_cast<size_t>(fd);
-  if (index >= watches_.size()) return;
-  loop_.Cancel(watches_[index].id);
-  watches_[index] = {};
+  if (index >= watches_.size() || watches_[index].what == CURL_POLL_NONE) return;
+  watches_[index].what = CURL_POLL_NONE;
+  epoll_ctl(sockets_, EPOLL_CTL_DEL, fd, nullptr);
 }
 
-void CurlMulti::OnReady(curl_socket_t fd, EventLoop::Readiness ready) {
-  const auto index = static_cast<size_t>(fd);
-  if (ready.failed) watches_[index].id = {};
-  // A broken socket is called ready: libcurl then reads what is left, finds the error itself, and asks once more on
-  // another connection where that is right. CURL_CSELECT_ERR would end the transfer without all that.
-  const int mask =
-      (ready.readable || ready.failed ? CURL_CSELECT_IN : 0) | (ready.writable || ready.failed ? CURL_CSELECT_OUT : 0);
-  int running = 0;
-  curl_multi_socket_action(multi_, fd, mask, &running);
-  // A broken socket may still hold bytes that libcurl did not read in one turn.
-  if (ready.failed && watches_[index].what != CURL_POLL_NONE && watches_[index].id == EventLoop::Id{}) {
-    Watch(fd, watches_[index].what);
+void CurlMulti::OnSocketsReady() {
+  std::array<epoll_event, kMaxReady> events;
+  const int count = epoll_wait(sockets_, events.data(), kMaxReady, 0);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<size_t>(i)];
+    const auto fd = static_cast<curl_socket_t>(event.data.u64 & 0xffffffff);
+    const SocketWatch& watch = watches_[static_cast<size_t>(fd)];
+    // The turns of the sockets before may have ended this one, and given its number to another.
+    if (watch.what == CURL_POLL_NONE || watch.round != event.data.u64 >> 32) continue;
+    // A broken socket is called ready: libcurl then reads what is left, finds the error itself, and asks once more on
+    // another connection where that is right. CURL_CSELECT_ERR would end the transfer without all that.
+    const bool broken = (event.events & (EPOLLERR | EPOLLHUP)) != 0;
+    const int mask = ((event.events & EPOLLIN) != 0 || broken ? CURL_CSELECT_IN : 0) |
+                     ((event.events & EPOLLOUT) != 0 || broken ? CURL_CSELECT_OUT : 0);
+    int running = 0;
+    curl_multi_socket_action(multi_, fd, mask, &running);
+    Settle();
   }
-  Settle();
 }
 
 void CurlMulti::OnAlarm() {

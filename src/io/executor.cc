@@ -1,6 +1,7 @@
 #include "io/executor.h"
 
 #include "base/check.h"
+#include "io/process.h"
 
 namespace portolan {
 
@@ -15,10 +16,15 @@ void DeferredExecutor::RunAll() {
   while (!jobs_.empty()) Run();
 }
 
-WorkerPool::WorkerPool(size_t threads) {
+WorkerPool::WorkerPool(size_t threads, const std::string& name) {
   CHECK(threads > 0);
   threads_.reserve(threads);
-  for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  for (size_t i = 0; i < threads; ++i) {
+    threads_.emplace_back([this, name] {
+      NameThread(name);
+      Work();
+    });
+  }
 }
 
 WorkerPool::~WorkerPool() {

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -44,7 +45,7 @@ class DeferredExecutor : public Executor {
 // Fixed threads over one queue. The destructor runs what was submitted, then joins. Thread: Submit from any thread.
 class WorkerPool : public Executor {
  public:
-  explicit WorkerPool(size_t threads);
+  explicit WorkerPool(size_t threads, const std::string& name = "worker");
   ~WorkerPool() override;
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;

@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -26,31 +27,36 @@ class Mailbox {
 
   // Waits for room. False if the box is closed; then `batch` is untouched.
   bool Send(T&& batch, uint64_t weight = 1) {
+    News told;
     {
       std::unique_lock lock(mutex_);
       room_.wait(lock, [&] { return closed_ || HasRoom(weight); });
       if (closed_) return false;
-      if (!Put(std::move(batch), weight)) return true;
+      told = Put(std::move(batch), weight);
     }
-    if (on_mail_) on_mail_();
+    Tell(told);
     return true;
   }
 
   // Never waits. False if there is no room or the box is closed; then `batch` is untouched.
   bool TrySend(T&& batch, uint64_t weight = 1) {
+    News told;
     {
       const std::lock_guard lock(mutex_);
       if (closed_ || !HasRoom(weight)) return false;
-      if (!Put(std::move(batch), weight)) return true;
+      told = Put(std::move(batch), weight);
     }
-    if (on_mail_) on_mail_();
+    Tell(told);
     return true;
   }
 
-  // Everything that is there, oldest first; waits until there is something. Empty only when closed and drained.
-  std::vector<T> Take() {
+  // Everything that is there, oldest first; waits until there is something. Empty only when closed and drained. With
+  // `linger` it stays that much longer, or until the box is half full: a receiver that nobody waits for is then woken
+  // once for many messages.
+  std::vector<T> Take(std::chrono::nanoseconds linger = {}) {
     std::unique_lock lock(mutex_);
     mail_.wait(lock, [&] { return closed_ || !batches_.empty(); });
+    if (linger.count() > 0) mail_.wait_for(lock, linger, [&] { return closed_ || weight_ >= bound_ / 2; });
     return Drain();
   }
 
@@ -76,13 +82,22 @@ class Mailbox {
  private:
   bool HasRoom(uint64_t weight) const { return batches_.empty() || weight_ + weight <= bound_; }
 
-  // True if the box was empty before.
-  bool Put(T&& batch, uint64_t weight) {
-    const bool first = batches_.empty();
+  struct News {
+    bool first = false;      // the box was empty
+    bool half_full = false;  // it was not before
+  };
+
+  News Put(T&& batch, uint64_t weight) {
+    const News news = {.first = batches_.empty(), .half_full = weight_ < bound_ / 2 && weight_ + weight >= bound_ / 2};
     batches_.push_back(std::move(batch));
     weight_ += weight;
-    if (first) mail_.notify_one();
-    return first;
+    return news;
+  }
+
+  // Outside the lock: a receiver that is woken inside would only run into it.
+  void Tell(News news) {
+    if (news.first || news.half_full) mail_.notify_one();
+    if (news.first && on_mail_) on_mail_();
   }
 
   std::vector<T> Drain() {

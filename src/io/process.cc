@@ -1,5 +1,6 @@
 #include "io/process.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -8,6 +9,15 @@
 #include <ctime>
 
 namespace portolan {
+namespace {
+
+int64_t NsOf(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+}  // namespace
 
 uint64_t ResidentBytes() {
   std::FILE* const statm = std::fopen("/proc/self/statm", "r");
@@ -24,16 +34,15 @@ uint64_t PeakResidentBytes() {
   return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<uint64_t>(usage.ru_maxrss) * 1024 : 0;
 }
 
-int64_t ProcessorNs() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
-}
+int64_t ProcessorNs() { return NsOf(CLOCK_PROCESS_CPUTIME_ID); }
+int64_t ThreadProcessorNs() { return NsOf(CLOCK_THREAD_CPUTIME_ID); }
 
 std::string HostName() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
   return name.data();
 }
+
+void NameThread(const std::string& name) { pthread_setname_np(pthread_self(), name.substr(0, 15).c_str()); }
 
 }  // namespace portolan

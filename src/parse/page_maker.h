@@ -54,7 +54,7 @@ struct PageMakerOptions {
   bool archive_robots = true;     // of robots.txt too
   bool honour_noarchive = false;  // no records of pages that say noarchive
   bool archive_metadata = false;  // a metadata record beside each response
-  int archive_level = 1;          // of gzip, libdeflate's 1 to 12
+  int archive_level = 1;          // of gzip, GzipMember's 1 to 12
   uint64_t seed = 0;              // of the record ids; another one for each maker
 };
 

@@ -37,7 +37,7 @@ class RecordMaker {
  public:
   struct Options {
     uint64_t seed = 0;
-    int level = 1;          // libdeflate's
+    int level = 1;          // GzipMember's
     bool metadata = false;  // a metadata record with outcome, times and byte counts
   };
 

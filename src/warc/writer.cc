@@ -1,13 +1,10 @@
 #include "warc/writer.h"
 
 #include <fmt/core.h>
-#include <libdeflate.h>
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
-
-#include "base/check.h"
 
 namespace portolan {
 namespace {
@@ -23,6 +20,10 @@ void AppendText(std::string& out, std::string_view value) {
 }
 
 void AppendUri(std::string& out, std::string_view uri) {
+  if (std::ranges::none_of(uri, [](char c) { return IsControl(c) || c == ' '; })) {
+    out.append(uri);
+    return;
+  }
   for (const char c : uri) {
     if (IsControl(c) || c == ' ') {
       out += '%';
@@ -125,27 +126,26 @@ std::string FileNamePart(std::string_view text) {
 
 }  // namespace
 
-void WarcWriter::FreeCompressor::operator()(libdeflate_compressor* compressor) const {
-  libdeflate_free_compressor(compressor);
-}
-
 std::string FormatWarcId(const WarcId& id) {
   const uint64_t high = (id.high & ~uint64_t{0xf000}) | 0x4000;
   const uint64_t low = (id.low & ~(uint64_t{3} << 62)) | uint64_t{2} << 62;
-  return fmt::format("<urn:uuid:{:08x}-{:04x}-{:04x}-{:04x}-{:012x}>", high >> 32, high >> 16 & 0xffff, high & 0xffff,
-                     low >> 48, low & 0xffff'ffff'ffff);
+  // By hand: there are four of these a page, and formatting took longer than hashing.
+  std::string text = "<urn:uuid:00000000-0000-0000-0000-000000000000>";
+  constexpr size_t kPrefix = 10;
+  size_t at = kPrefix;
+  for (const uint64_t half : {high, low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) {
+      if (text[at] == '-') ++at;
+      text[at++] = "0123456789abcdef"[half >> shift & 15];
+    }
+  }
+  return text;
 }
 
 Result<WarcWriter> WarcWriter::Create(const WarcWriterOptions& options) {
-  std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor;
-  if (options.gzip) {
-    if (options.level < 1 || options.level > 12) {
-      return Fail(ErrorCode::kInvalidArgument, fmt::format("gzip level {}: use 1 to 12", options.level));
-    }
-    compressor.reset(libdeflate_alloc_compressor(options.level));
-    if (compressor == nullptr) return Fail(ErrorCode::kNoSpace, "no memory for the compressor");
-  }
-  return WarcWriter(std::move(compressor));
+  if (!options.gzip) return WarcWriter(std::nullopt);
+  ASSIGN_OR_RETURN(GzipMember gzip, GzipMember::Create(options.level));
+  return WarcWriter(std::move(gzip));
 }
 
 Sha1 WarcWriter::Hash(std::string_view first, std::string_view second) {
@@ -169,20 +169,15 @@ WrittenRecord WarcWriter::Append(const WarcRecordSpec& spec, std::string& out) {
   // Without a head the block is the payload.
   facts.block_sha1 = spec.http_head.empty() && digest ? facts.payload_sha1 : Hash(spec.http_head, spec.payload);
 
-  std::string& record = compressor_ ? scratch_ : out;
+  std::string& record = gzip_ ? scratch_ : out;
   const size_t start = out.size();
-  if (compressor_) scratch_.clear();
+  if (gzip_) scratch_.clear();
   AppendHeader(record, spec, facts, digest || (spec.type == WarcType::kRevisit && spec.payload_sha1));
   record.append(spec.http_head);
   record.append(spec.payload);
   record.append("\r\n\r\n");
-  if (compressor_) {
-    const size_t bound = libdeflate_gzip_compress_bound(compressor_.get(), scratch_.size());
-    out.resize(start + bound);
-    const size_t length =
-        libdeflate_gzip_compress(compressor_.get(), scratch_.data(), scratch_.size(), out.data() + start, bound);
-    CHECK(length > 0, "libdeflate's own bound was too small");
-    out.resize(start + length);
+  if (gzip_) {
+    gzip_->Append(scratch_, out);
     if (scratch_.capacity() > kKeepScratch) std::string().swap(scratch_);
   }
   facts.length = out.size() - start;

@@ -7,14 +7,13 @@
 // What comes from the web cannot break the format: blanks and control characters in URIs are percent-encoded, in other
 // values they become blanks.
 //
-// Memory: a scratch copy of the record (libdeflate compresses whole buffers), kept between calls up to kKeepScratch.
+// Memory: a scratch copy of the record (GzipMember compresses whole buffers), kept between calls up to kKeepScratch.
 // Thread: one owner.
 
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,10 +21,9 @@
 
 #include "base/result.h"
 #include "warc/digest.h"
+#include "warc/gzip_member.h"
 #include "warc/warc_format.h"
 #include "warc/warc_time.h"
-
-struct libdeflate_compressor;
 
 namespace portolan {
 
@@ -77,7 +75,7 @@ struct WrittenRecord {
 
 struct WarcWriterOptions {
   bool gzip = true;
-  // libdeflate's 1 to 12. 1 is the fastest that compresses at all; see `portolan bench warc`.
+  // GzipMember's 1 to 12. 1 is by far the fastest; see `portolan bench warc`.
   int level = 1;
 };
 
@@ -90,15 +88,11 @@ class WarcWriter {
 
  private:
   static constexpr size_t kKeepScratch = size_t{4} << 20;
-  struct FreeCompressor {
-    void operator()(libdeflate_compressor* compressor) const;
-  };
 
-  explicit WarcWriter(std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor)
-      : compressor_(std::move(compressor)) {}
+  explicit WarcWriter(std::optional<GzipMember> gzip) : gzip_(std::move(gzip)) {}
   Sha1 Hash(std::string_view first, std::string_view second);
 
-  std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor_;  // null: plain
+  std::optional<GzipMember> gzip_;  // without: plain
   Digester sha1_;
   std::string scratch_;
 };

@@ -1,0 +1,51 @@
+// ServedWorld: the simulated web in a process and on a core of its own, with a log of what was done to it.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/crawl/child.h"
+#include "sim/oracle/account.h"
+#include "sim/oracle/rules.h"
+#include "sim/server/sim_server.h"
+#include "sim/world/world.h"
+
+namespace portolan::bench {
+
+struct WorldChoice {
+  std::string profile = "web2007";
+  std::vector<std::string> set;  // key=value
+  uint64_t seed = 1;
+  uint64_t cache_bytes = uint64_t{64} << 20;
+  bool real_ports = false;  // 53, 80, 443
+};
+
+class ServedWorld {
+ public:
+  // `log` may be empty: then nothing is noted.
+  static Result<std::unique_ptr<ServedWorld>> Start(const WorldChoice& choice, const std::string& log, int core);
+
+  const sim::World& world() const { return *world_; }
+  uint16_t http_port() const { return http_port_; }
+  uint16_t dns_port() const { return dns_port_; }
+  // The home pages of the first domains.
+  std::vector<std::string> HomePages(uint64_t count) const;
+  double CpuSeconds() const;  // of the server so far
+
+  // Ends the server; the log is whole then. Gives its CPU seconds.
+  Result<double> Stop();
+  // After Stop.
+  Result<sim::Account> Judge(const sim::Rules& rules) const;
+
+ private:
+  std::string log_;
+  std::unique_ptr<sim::World> world_;
+  uint16_t http_port_ = 0;
+  uint16_t dns_port_ = 0;
+  std::unique_ptr<Child> child_;
+};
+
+}  // namespace portolan::bench
