@@ -124,7 +124,8 @@ Result<IndexLines> CountIndexLines(const std::string& dir) {
   IndexLines lines;
   std::error_code error;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(dir, error)) {
-    if (entry.path().extension() != ".cdxj") continue;
+    // The merged index holds the same lines once more.
+    if (entry.path().extension() != ".cdxj" || entry.path().filename() == "index.cdxj") continue;
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
       const size_t object = line.find('{');
