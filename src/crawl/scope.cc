@@ -53,6 +53,8 @@ bool Scope::HostInside(std::string_view host) const {
     case ScopeMode::kHost:
       return names_.contains(std::string(host));
     case ScopeMode::kDomain: {
+      // An address is its own domain, but the suffix list sees labels in it.
+      if (names_.contains(std::string(host))) return true;
       const std::string_view domain = suffixes_.RegistrableDomain(host, SuffixChoice::kIcannAndPrivate);
       return names_.contains(std::string(domain.empty() ? host : domain));
     }
