@@ -90,7 +90,7 @@ def wget2(base, folder):
 
 def crawl(program, base, folder):
     done = crawls.run(program, "crawl", "--allow-private", "--delay", "0", "--ip-delay", "0", "--set",
-                      "politeness.delay_factor=0", "--scope", "host", "--max-pages", "0", "--dir", folder / "crawl",
+                      "politeness.delay_factor=0", "--max-pages", "0", "--dir", folder / "crawl",
                       "--json", base)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
