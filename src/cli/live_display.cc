@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@ std::string Troubles(const CrawlCounts& counts) {
   }
   add(counts.denied, "robots");
   add(counts.unreachable, "robots unreachable");
-  std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::sort(kinds.begin(), kinds.end(), std::greater<>());
   std::string text;
   for (auto& [count, name] : kinds) {
     std::replace(name.begin(), name.end(), '_', ' ');
