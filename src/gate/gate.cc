@@ -173,6 +173,7 @@ Status Gate::Add(const UrlRecord& record, GateSink& sink, GateNow now) {
     const bool first = answer_queue_->size() == 0;
     RETURN_IF_ERROR(answer_queue_->Append(encoded_));
     if (first) retry_unix_ = Later(now.unix_s, options_.request_timeout_s);
+    asked_due_ = std::min(asked_due_, ref.expires);
   } else {
     RETURN_IF_ERROR(Check(key, encoded_));
   }

@@ -160,10 +160,11 @@ class Gate : public Checkpointable {
   // Records that were in RobotsCache when the last pass began: they may have been checked before an answer that the
   // pass was for, and are the first to come out.
   uint64_t stragglers_ = 0;
-  uint32_t retry_unix_ = 0;           // Q_R is walked then even without answers
-  uint32_t host_due_ = ~uint32_t{0};  // the first verdict of those in Q_U expires
-  uint32_t host_rest_unix_ = 0;       // and not before this
-  uint32_t clean_unix_ = 0;           // rules that expired are looked for
+  uint32_t retry_unix_ = 0;            // Q_R is walked then even without answers
+  uint32_t asked_due_ = ~uint32_t{0};  // and then: the mark that its request is out ends for a record of Q_R
+  uint32_t host_due_ = ~uint32_t{0};   // the first verdict of those in Q_U expires
+  uint32_t host_rest_unix_ = 0;        // and not before this
+  uint32_t clean_unix_ = 0;            // rules that expired are looked for
 
   uint64_t in_cache_ = 0;  // records, not updates, that wait in RobotsCache
   GateCounts counts_;

@@ -301,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(RamAndDisk, GateModelTest, testing::Bool(),
 
 TEST_P(GateModelTest, EveryUrlComesOutOnceAndForAReason) {
   uint64_t allowed = 0, denied = 0, unreachable = 0;
-  for (uint64_t seed = 1; seed <= 2 && !HasFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= 6 && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Crawl run(seed, GetParam(), 0);
     run.Go(4000);
@@ -311,7 +311,7 @@ TEST_P(GateModelTest, EveryUrlComesOutOnceAndForAReason) {
   }
   EXPECT_GT(allowed, 4'000U);
   EXPECT_GT(denied, 500U);
-  EXPECT_GT(unreachable, 50U);
+  EXPECT_GT(unreachable, 100U);
 }
 
 TEST_P(GateModelTest, PowerCutsAtAnyMomentLoseNothing) {

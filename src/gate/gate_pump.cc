@@ -15,6 +15,8 @@ namespace {
 // clock stands still during a pass.
 constexpr int64_t kRecordNs = 500;
 constexpr uint32_t kCleanEveryS = 60;
+// After so long RobotsCache is asked again about an origin whose robots.txt somebody else has asked for.
+constexpr uint32_t kAskedBeforeS = 10;
 
 int64_t SteadyTimeOf(uint32_t unix_s, GateNow now) {
   if (unix_s <= now.unix_s) return now.ns;
@@ -42,11 +44,20 @@ class Gate::CacheSink : public DrumSink {
 
 class Gate::RequestSink : public DrumSink {
  public:
-  RequestSink(Gate& gate, GateSink& sink) : gate_(gate), sink_(sink) {}
+  RequestSink(Gate& gate, GateSink& sink, GateNow now) : gate_(gate), sink_(sink), now_(now) {}
   void OnAnswer(const DrumAnswer& answer) override {
     if (answer.aux.size() < 4) return;  // checksums say that this cannot be
     const auto asked = LoadLe<uint32_t>(answer.aux.data());
     if (!answer.unique && !AskAgain(LoadLe<uint32_t>(answer.value.data()), asked, gate_.options_.request_timeout_s)) {
+      // RAM did not know of that request (it was made before a restart), so its answer may be in RobotsCache, behind
+      // the check that did not find it. The mark that Ask made must not hide it until the timeout.
+      const uint64_t key = OriginKey(answer.aux.substr(4));
+      const auto soon = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{now_.unix_s} + kAskedBeforeS, ~uint32_t{0}));
+      if (const RobotsRef* known = gate_.known_.Find(key, now_.unix_s);
+          known != nullptr && known->position == kRobotsAsked) {
+        gate_.known_.Put(key, {.position = kRobotsAsked, .expires = std::min(soon, known->expires)});
+      }
+      gate_.asked_due_ = std::min(gate_.asked_due_, soon);
       return;
     }
     ++gate_.counts_.wanted;
@@ -60,6 +71,7 @@ class Gate::RequestSink : public DrumSink {
  private:
   Gate& gate_;
   GateSink& sink_;
+  const GateNow now_;
 };
 
 void Gate::Ask(uint64_t key, std::string_view origin, GateNow now) {
@@ -111,6 +123,7 @@ Status Gate::OnCached(const DrumAnswer& answer, GateSink& sink, GateNow now) {
       break;
     case Ruling::kUnknown:
       to_wait_.emplace_back(answer.aux);
+      if (asked) asked_due_ = std::min(asked_due_, known->expires);
       if (!asked && !unreachable) Ask(key, OriginOf(record->url), now);
       if (unreachable || (straggler && known == nullptr)) ++answers_since_pass_;
       break;
@@ -159,7 +172,7 @@ Result<uint64_t> Gate::Pump(GateSink& sink, uint64_t max, GateNow now) {
   Observe(now);
   uint64_t done = 0;
   RETURN_IF_ERROR(PlaceLeftovers(now));
-  RequestSink requests(*this, sink);
+  RequestSink requests(*this, sink, now);
   while (done < max && requests_->ResultsReady()) {
     ASSIGN_OR_RETURN(const uint64_t taken, requests_->TakeResults(requests, max - done));
     done += taken;
@@ -206,6 +219,7 @@ Status Gate::WalkQueue(DiskQueue& queue, Pass& pass, GateSink& sink, uint64_t ma
       } else if (!*known) {
         to_check_.push_back(std::move(bytes));
       } else if (**known == Ruling::kUnknown) {
+        asked_due_ = std::min(asked_due_, ref.expires);
         to_wait_.push_back(std::move(bytes));
       } else {
         ++counts_.known;
@@ -241,7 +255,7 @@ int64_t Gate::NextCacheRound(bool hungry) const {
 
 int64_t Gate::NextAnswerPass(GateNow now, bool hungry) const {
   if (answer_pass_.left > 0 || answer_queue_->size() == 0) return kNever;
-  const int64_t retry = SteadyTimeOf(retry_unix_, now);
+  const int64_t retry = std::max(SteadyTimeOf(std::min(retry_unix_, asked_due_), now), answer_pass_.rested_ns);
   if (answers_since_pass_ == 0 || (!hungry && answers_since_pass_ < options_.pass_answers)) return retry;
   return std::min(retry, answer_pass_.rested_ns);
 }
@@ -271,6 +285,7 @@ Result<bool> Gate::StartRounds(GateNow now, bool hungry) {
     BeginPass(answer_pass_, *answer_queue_, now);
     answers_since_pass_ = 0;
     stragglers_ = in_cache_;
+    asked_due_ = ~uint32_t{0};
     retry_unix_ =
         static_cast<uint32_t>(std::min<uint64_t>(uint64_t{now.unix_s} + options_.request_timeout_s, ~uint32_t{0}));
     any = true;

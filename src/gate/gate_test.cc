@@ -266,6 +266,25 @@ TEST_P(GateTest, AllIsThereAfterAReopening) {
   EXPECT_EQ(Requests(), Strings{"http://c.example/robots.txt"});  // b's request was made before
 }
 
+// The check was made before the answer came, and what RAM knew of the answer is gone.
+TEST_P(GateTest, AnAnswerBehindACheckIsFoundAfterAReopening) {
+  Add("http://a.example/x");
+  Settle();
+  EXPECT_EQ(Requests().size(), 1U);
+  Commit();
+  Open();
+  ASSERT_TRUE(gate_->StartRounds(now_, true));
+  ASSERT_TRUE(gate_->Pump(events_, 1000, now_));  // the URL goes from the queue to RobotsCache
+  Answer("http://a.example/robots.txt", Plain(RobotsAnswer::Kind::kAllowAll));
+  Commit();
+  Open();
+  Settle();
+  Pass(20);
+  Settle();
+  EXPECT_EQ(Taken(), Strings{"allowed http://a.example/x"});
+  EXPECT_EQ(Requests(), Strings{});
+}
+
 TEST_P(GateTest, DamagedRulesAreAskedForAgain) {
   Add("http://a.example/x");
   Settle();
