@@ -73,7 +73,11 @@ constexpr std::array<CodeRow, CURL_LAST> MakeRows() {
 
 constexpr std::array<CodeRow, CURL_LAST> kCodeRows = MakeRows();
 
-FetchOutcome OfConnectError(int os_error) {
+bool Says(const TransferEnd& end, std::string_view words) { return end.detail.find(words) != std::string_view::npos; }
+
+}  // namespace
+
+FetchOutcome OutcomeOfConnectError(int os_error) {
   switch (os_error) {
     case ECONNREFUSED:
       return kConnectRefused;
@@ -96,15 +100,11 @@ FetchOutcome OfConnectError(int os_error) {
   }
 }
 
-bool Says(const TransferEnd& end, std::string_view words) { return end.detail.find(words) != std::string_view::npos; }
-
-}  // namespace
-
 FetchOutcome OutcomeOfTransfer(const TransferEnd& end) {
   const size_t index = static_cast<size_t>(end.code);
   const CodeRow& row = index < kCodeRows.size() ? kCodeRows[index] : kUnexpected;
   if (end.code == CURLE_COULDNT_CONNECT && end.phase == TransferPhase::kConnecting) {
-    return OfConnectError(end.os_error);
+    return OutcomeOfConnectError(end.os_error);
   }
   if (Says(end, "chunked-encod") || (end.code == CURLE_WEIRD_SERVER_REPLY && Says(end, "Content-Length"))) {
     return kBadFraming;

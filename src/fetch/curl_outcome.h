@@ -11,16 +11,10 @@
 #include <cstdint>
 #include <string_view>
 
+#include "fetch/transfer_phase.h"
 #include "flow/outcome.h"
 
 namespace portolan {
-
-enum class TransferPhase : uint8_t {
-  kConnecting,  // until TCP and TLS stand
-  kAsked,       // the request goes out, no line of an answer is here
-  kHead,        // some lines, head not whole
-  kBody,        // head whole
-};
 
 struct TransferEnd {
   CURLcode code = CURLE_OK;
@@ -28,6 +22,9 @@ struct TransferEnd {
   int os_error = 0;         // errno of the connection, or of the socket that we could not open
   std::string_view detail;  // libcurl's words
 };
+
+// Of a connection that could not be made, by errno.
+FetchOutcome OutcomeOfConnectError(int os_error);
 
 // Total: any code, known to this version or not.
 FetchOutcome OutcomeOfTransfer(const TransferEnd& end);

@@ -39,11 +39,15 @@ Result<std::unique_ptr<FetchLoop>> FetchLoop::Create(const FetchOptions& options
   const size_t connections = options.max_in_flight + (options.reuse_connections ? options.idle_connections : 0);
   ASSIGN_OR_RETURN(made->multi_,
                    CurlMulti::Create(*made->loop_, connections,
-                                     [self = made.get()](CURL* easy, CURLcode code) { self->OnDone(easy, code); }));
+                                     [self = made.get()](CURL* easy, CURLcode code) { self->OnCurlDone(easy, code); }));
+  ASSIGN_OR_RETURN(made->plain_, PlainHttp::Create(*made->loop_, options, [self = made.get()](PlainTransfer& transfer) {
+                     self->OnPlainDone(transfer);
+                   }));
   // The first handle shows whether libcurl takes the options.
-  ASSIGN_OR_RETURN(auto first, Transfer::Create({options, made->fields_, made->sessions_}, 0, &made->deadlines_[0]));
-  made->transfers_.push_back(std::move(first));
-  made->free_.push_back(0);
+  ASSIGN_OR_RETURN(auto first,
+                   CurlTransfer::Create(options, made->fields_, made->sessions_, 0, made->deadlines_.data()));
+  made->curl_transfers_.push_back(std::move(first));
+  made->curl_free_.push_back(0);
   const int64_t tick = TickOf(options.limits);
   made->loop_->AddTimer(tick, [self = made.get()] { self->CheckTimes(); }, tick);
   made->thread_ = std::thread([self = made.get()] {
@@ -63,7 +67,7 @@ FetchLoop::FetchLoop(const FetchOptions& options, size_t index, FetchHandler& ha
       sessions_(options.tls_sessions),
       loop_(std::move(loop)),
       mail_(UINT64_MAX, [this] { loop_->Post([this] { TakeMail(); }); }),
-      deadlines_(options.max_in_flight, kNoDeadline) {}
+      deadlines_(2 * options.max_in_flight, kNoDeadline) {}
 
 FetchLoop::~FetchLoop() { Stop(); }
 
@@ -74,6 +78,7 @@ void FetchLoop::Stop() {
   loop_->Post([this] {
     CancelAll();
     multi_.reset();  // here, because closing TLS writes, too
+    plain_.reset();
     loop_->Stop();
   });
   thread_.join();
@@ -94,7 +99,7 @@ void FetchLoop::TakeMail() {
 }
 
 void FetchLoop::StartWaiting() {
-  while (!waiting_.empty() && (!free_.empty() || transfers_.size() < options_.max_in_flight)) {
+  while (!waiting_.empty() && MayStart()) {
     FetchTask task = std::move(waiting_.front());
     waiting_.pop_front();
     Start(std::move(task));
@@ -107,30 +112,56 @@ void FetchLoop::Start(FetchTask&& task) {
   if (options_.proxy.empty() && !allowed) {
     return Refuse(std::move(task), FetchOutcome::kAddressForbidden, "the address is not public");
   }
-  if (free_.empty()) {
-    const size_t slot = transfers_.size();
-    auto made = Transfer::Create({options_, fields_, sessions_}, slot, &deadlines_[slot]);
-    if (!made) return Refuse(std::move(task), FetchOutcome::kLocal, made.error().message());
-    transfers_.push_back(*std::move(made));
-    free_.push_back(slot);
-  }
-  Transfer& transfer = *transfers_[free_.back()];
-  free_.pop_back();
-  transfer.Begin(std::move(task));
-  if (multi_->Add(transfer.easy())) return;
-  End(transfer, transfer.Finish(FetchOutcome::kLocal, "libcurl takes no more"));
+  if (options_.proxy.empty() && task.url.starts_with("http:")) return StartPlain(std::move(task));
+  StartCurl(std::move(task));
 }
 
-void FetchLoop::OnDone(CURL* easy, CURLcode code) {
-  Transfer& transfer = *Transfer::Of(easy);
+void FetchLoop::StartPlain(FetchTask&& task) {
+  if (plain_free_.empty()) {
+    const size_t index = plain_transfers_.size();
+    const size_t slot = PlainSlot(index);
+    plain_transfers_.push_back(std::make_unique<PlainTransfer>(options_, fields_, slot, &deadlines_[slot]));
+    plain_free_.push_back(index);
+  }
+  PlainTransfer& transfer = *plain_transfers_[plain_free_.back()];
+  plain_free_.pop_back();
+  ++running_;
+  transfer.Begin(std::move(task));
+  plain_->Start(transfer);
+}
+
+void FetchLoop::StartCurl(FetchTask&& task) {
+  if (curl_free_.empty()) {
+    const size_t slot = curl_transfers_.size();
+    auto made = CurlTransfer::Create(options_, fields_, sessions_, slot, &deadlines_[slot]);
+    if (!made) return Refuse(std::move(task), FetchOutcome::kLocal, made.error().message());
+    curl_transfers_.push_back(*std::move(made));
+    curl_free_.push_back(slot);
+  }
+  CurlTransfer& transfer = *curl_transfers_[curl_free_.back()];
+  curl_free_.pop_back();
+  ++running_;
+  transfer.Begin(std::move(task));
+  if (multi_->Add(transfer.easy())) return;
+  End(curl_free_, transfer.slot(), transfer.Finish(FetchOutcome::kLocal, "libcurl takes no more"));
+}
+
+void FetchLoop::OnCurlDone(CURL* easy, CURLcode code) {
+  CurlTransfer& transfer = *CurlTransfer::Of(easy);
   FetchResponse response = transfer.Finish(code);
   multi_->Remove(easy);
-  End(transfer, std::move(response));
+  End(curl_free_, transfer.slot(), std::move(response));
   StartWaiting();
 }
 
-void FetchLoop::End(Transfer& transfer, FetchResponse&& response) {
-  free_.push_back(transfer.slot());
+void FetchLoop::OnPlainDone(PlainTransfer& transfer) {
+  End(plain_free_, transfer.slot() - PlainSlot(0), transfer.Finish());
+  StartWaiting();
+}
+
+void FetchLoop::End(std::vector<size_t>& free, size_t index, FetchResponse&& response) {
+  free.push_back(index);
+  --running_;
   handler_.OnResponse(std::move(response), index_);
 }
 
@@ -147,17 +178,27 @@ void FetchLoop::Refuse(FetchTask&& task, FetchOutcome outcome, std::string_view 
 void FetchLoop::CheckTimes() {
   const int64_t now = options_.clock->NowNs();
   bool ended = false;
-  for (size_t slot = 0; slot < transfers_.size(); ++slot) {
-    if (deadlines_[slot] > now) continue;
-    Transfer& transfer = *transfers_[slot];
+  for (size_t i = 0; i < curl_transfers_.size(); ++i) {
+    if (deadlines_[i] > now) continue;
+    CurlTransfer& transfer = *curl_transfers_[i];
     const auto outcome = transfer.CheckTime(now);
     if (!outcome) continue;
     // Finished before it is taken out: libcurl forgets the version with the connection.
     FetchResponse response = transfer.Finish(*outcome, "time limit");
     multi_->Remove(transfer.easy());
-    End(transfer, std::move(response));
+    End(curl_free_, i, std::move(response));
     ended = true;
   }
+  for (size_t i = 0; i < plain_transfers_.size(); ++i) {
+    if (deadlines_[PlainSlot(i)] > now) continue;
+    PlainTransfer& transfer = *plain_transfers_[i];
+    const auto outcome = transfer.CheckTime(now);
+    if (!outcome) continue;
+    plain_->Abandon(transfer);
+    End(plain_free_, i, transfer.Finish(*outcome, "time limit"));
+    ended = true;
+  }
+  plain_->CloseIdle(now);
   if (!ended) return;
   StartWaiting();
   multi_->Settle();
@@ -168,11 +209,17 @@ void FetchLoop::CancelAll() {
   mail_.Close();
   TakeMail();
   for (FetchTask& task : std::exchange(waiting_, {})) Refuse(std::move(task), FetchOutcome::kCancelled, "stopped");
-  for (size_t slot = 0; slot < transfers_.size(); ++slot) {
-    if (deadlines_[slot] == kNoDeadline) continue;
-    Transfer& transfer = *transfers_[slot];
+  for (size_t i = 0; i < curl_transfers_.size(); ++i) {
+    if (deadlines_[i] == kNoDeadline) continue;
+    CurlTransfer& transfer = *curl_transfers_[i];
     multi_->Remove(transfer.easy());
-    End(transfer, transfer.Finish(FetchOutcome::kCancelled, "stopped"));
+    End(curl_free_, i, transfer.Finish(FetchOutcome::kCancelled, "stopped"));
+  }
+  for (size_t i = 0; i < plain_transfers_.size(); ++i) {
+    if (deadlines_[PlainSlot(i)] == kNoDeadline) continue;
+    PlainTransfer& transfer = *plain_transfers_[i];
+    plain_->Abandon(transfer);
+    End(plain_free_, i, transfer.Finish(FetchOutcome::kCancelled, "stopped"));
   }
 }
 

@@ -2,7 +2,8 @@
 //
 // Tasks come through a mailbox that wakes the loop once for all that lie in it. Up to max_in_flight run at once, the
 // others wait in their order; beyond max_waiting a task ends at once in kLocal: whoever schedules has sent far more
-// than can be fetched. Handles of libcurl are kept and used again.
+// than can be fetched. Plain HTTP goes over PlainHttp, everything else (TLS, HTTP/2, proxies) over libcurl; what is
+// made for a fetch is kept and used again.
 //
 // Thread: Fetch from any, Stop from the owner's, everything else on the loop's.
 // Memory bound: max_in_flight transfers (see Transfer), max_waiting tasks, idle_connections, tls_sessions; and the
@@ -18,11 +19,13 @@
 
 #include "base/result.h"
 #include "fetch/curl_multi.h"
+#include "fetch/curl_transfer.h"
 #include "fetch/fetch_handler.h"
 #include "fetch/fetch_options.h"
+#include "fetch/plain_http.h"
+#include "fetch/plain_transfer.h"
 #include "fetch/request_fields.h"
 #include "fetch/tls_sessions.h"
-#include "fetch/transfer.h"
 #include "io/event_loop.h"
 #include "io/mailbox.h"
 
@@ -48,8 +51,14 @@ class FetchLoop {
   void TakeMail();
   void StartWaiting();
   void Start(FetchTask&& task);
-  void OnDone(CURL* easy, CURLcode code);
-  void End(Transfer& transfer, FetchResponse&& response);
+  void StartPlain(FetchTask&& task);
+  void StartCurl(FetchTask&& task);
+  void OnCurlDone(CURL* easy, CURLcode code);
+  void OnPlainDone(PlainTransfer& transfer);
+  void End(std::vector<size_t>& free, size_t index, FetchResponse&& response);
+  bool MayStart() const { return running_ < options_.max_in_flight; }
+  // The slots of both kinds, in one row of deadlines.
+  size_t PlainSlot(size_t index) const { return options_.max_in_flight + index; }
   void Refuse(FetchTask&& task, FetchOutcome outcome, std::string_view detail);
   void CheckTimes();
   void CancelAll();
@@ -63,9 +72,14 @@ class FetchLoop {
   std::unique_ptr<CurlMulti> multi_;
   Mailbox<FetchTask> mail_;
   std::deque<FetchTask> waiting_;
-  std::vector<int64_t> deadlines_;                    // by slot, apart from the transfers: read through often
-  std::vector<std::unique_ptr<Transfer>> transfers_;  // by slot; made when first needed
-  std::vector<size_t> free_;                          // slots without a fetch, the last used on top
+  std::unique_ptr<PlainHttp> plain_;
+  std::vector<int64_t> deadlines_;  // by slot, apart from the transfers: read through often
+  // By slot; made when first needed. Each kind has at most max_in_flight, both together never run more.
+  std::vector<std::unique_ptr<CurlTransfer>> curl_transfers_;
+  std::vector<std::unique_ptr<PlainTransfer>> plain_transfers_;
+  std::vector<size_t> curl_free_;  // without a fetch, the last used on top
+  std::vector<size_t> plain_free_;
+  size_t running_ = 0;
   bool stopping_ = false;
   std::thread thread_;
 };

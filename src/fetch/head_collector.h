@@ -37,6 +37,7 @@ class HeadCollector {
   uint64_t bytes() const { return bytes_; }  // of all lines
   std::optional<uint64_t> content_length() const { return content_length_; }
   // From the status line to the empty line; begins anew with each Begin.
+  std::string_view text() const { return head_; }
   std::string TakeHead() { return std::move(head_); }
 
  private:

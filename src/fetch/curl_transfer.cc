@@ -1,0 +1,206 @@
+#include "fetch/curl_transfer.h"
+
+#include <fmt/core.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace portolan {
+namespace {
+
+// libcurl's own time limit only ends what ours did not.
+constexpr int64_t kSafetyMs = 5'000;
+constexpr long kUploadBuffer = 16 << 10;  // libcurl's least; a GET is smaller. NOLINT(google-runtime-int)
+
+HttpVersion VersionOf(long version) {  // NOLINT(google-runtime-int)
+  switch (version) {
+    case CURL_HTTP_VERSION_1_0:
+      return HttpVersion::k10;
+    case CURL_HTTP_VERSION_1_1:
+      return HttpVersion::k11;
+    case CURL_HTTP_VERSION_2_0:
+      return HttpVersion::k2;
+    default:
+      return HttpVersion::kUnknown;
+  }
+}
+
+// "TLSv1.3" as WARC-Protocol spells it.
+std::string TlsName(std::string_view version) {
+  if (!version.starts_with("TLSv")) return std::string(version);
+  version.remove_prefix(4);
+  return fmt::format("tls/{}", version == "1" ? "1.0" : version);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CurlTransfer>> CurlTransfer::Create(const FetchOptions& options, const RequestFields& fields,
+                                                           TlsSessions& sessions, size_t slot, int64_t* deadline) {
+  std::unique_ptr<CurlTransfer> made(new CurlTransfer(options, fields, sessions, slot, deadline));
+  RETURN_IF_ERROR(made->SetUp());
+  return made;
+}
+
+CurlTransfer::~CurlTransfer() {
+  if (easy_ != nullptr) curl_easy_cleanup(easy_);
+}
+
+CurlTransfer* CurlTransfer::Of(CURL* easy) {
+  CurlTransfer* transfer = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
+  return transfer;
+}
+
+Status CurlTransfer::SetUp() {
+  easy_ = curl_easy_init();
+  if (easy_ == nullptr) return Fail(ErrorCode::kBusy, "libcurl cannot make a handle");
+  const FetchOptions& options = options_;
+  CURLcode worst = CURLE_OK;
+  const auto set = [&](CURLoption option, auto value) {
+    if (const CURLcode code = curl_easy_setopt(easy_, option, value); code != CURLE_OK) worst = code;
+  };
+  const auto number = [](auto value) { return static_cast<long>(value); };  // NOLINT(google-runtime-int)
+  set(CURLOPT_PRIVATE, this);
+  set(CURLOPT_ERRORBUFFER, error_.data());
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_PATH_AS_IS, 1L);
+  set(CURLOPT_FOLLOWLOCATION, 0L);
+  set(CURLOPT_HTTP_CONTENT_DECODING, 0L);
+  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  set(CURLOPT_HTTP_VERSION, number(options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+  set(CURLOPT_TCP_NODELAY, 1L);
+  set(CURLOPT_BUFFERSIZE, number(options.buffer_bytes));
+  set(CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
+  // Names are resolved elsewhere. libcurl walks its own cache at the end of every fetch, so it had better be empty.
+  set(CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+  set(CURLOPT_CONNECTTIMEOUT_MS, number(options.limits.connect_ns / kMillisecond + kSafetyMs));
+  set(CURLOPT_TIMEOUT_MS, number(options.limits.total_ns / kMillisecond + kSafetyMs));
+  set(CURLOPT_MAXAGE_CONN, number(std::max<int64_t>(1, options.idle_ns / kSecond)));
+  set(CURLOPT_PROXY, options.proxy.c_str());  // "" also keeps the environment's away
+
+  set(CURLOPT_SSLVERSION, number(CURL_SSLVERSION_TLSv1_2));
+  set(CURLOPT_SSL_VERIFYPEER, number(options.verify_tls ? 1 : 0));
+  set(CURLOPT_SSL_VERIFYHOST, number(options.verify_tls ? 2 : 0));
+  set(CURLOPT_SSL_SESSIONID_CACHE, 0L);  // TlsSessions does it
+  // libcurl reads the authorities once a loop, not once a connection, but only where there is no directory of them.
+  set(CURLOPT_CAPATH, static_cast<char*>(nullptr));
+  if (!options.ca_file.empty()) set(CURLOPT_CAINFO, options.ca_file.c_str());
+
+  set(CURLOPT_HEADERFUNCTION, OnHeaderLine);
+  set(CURLOPT_HEADERDATA, this);
+  set(CURLOPT_WRITEFUNCTION, OnBody);
+  set(CURLOPT_WRITEDATA, this);
+  set(CURLOPT_PREREQFUNCTION, OnConnected);
+  set(CURLOPT_PREREQDATA, this);
+  set(CURLOPT_SSL_CTX_FUNCTION, OnTlsContext);
+  set(CURLOPT_SSL_CTX_DATA, this);
+  set(CURLOPT_OPENSOCKETFUNCTION, OnOpenSocket);
+  set(CURLOPT_OPENSOCKETDATA, this);
+  if (worst != CURLE_OK) {
+    return Fail(ErrorCode::kUnsupported, fmt::format("libcurl refuses an option: {}", curl_easy_strerror(worst)));
+  }
+  return {};
+}
+
+void CurlTransfer::Begin(FetchTask&& task) {
+  Exchange::Begin(std::move(task));
+  error_[0] = '\0';
+  socket_errno_ = 0;
+  const FetchTask& asked = response_.task;
+  curl_easy_setopt(easy_, CURLOPT_URL, asked.url.c_str());
+  curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, options_.reuse_connections ? 0L : 1L);
+  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, fields_.ListFor(asked, conditional_));
+  if (options_.proxy.empty()) {
+    // Any host, any port: there, to the same port.
+    connect_to_ = asked.address.v6 ? "::[" : "::";
+    connect_to_ += asked.address.ToString();
+    connect_to_ += asked.address.v6 ? "]:" : ":";
+    connect_node_ = {connect_to_.data(), nullptr};
+    curl_easy_setopt(easy_, CURLOPT_CONNECT_TO, &connect_node_);
+  }
+}
+
+int CurlTransfer::OnConnected(void* self, char* /*ip*/, char* /*local_ip*/, int /*port*/, int /*local_port*/) {
+  return static_cast<CurlTransfer*>(self)->OnConnection() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+// Comes again when the connection broke without a byte and libcurl would ask once more on a new one, at once. The host
+// has seen the first request, so the next one keeps its distance: whoever schedules decides. A kept connection that was
+// closed is nobody's fault; a server that refuses on a new one is tried as often as others that break off.
+bool CurlTransfer::OnConnection() {
+  if (phase_ != TransferPhase::kConnecting) {
+    // Else the new connection is kept unused, and the next fetch finds a kept one again.
+    curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
+    return kept_ ? Cut(FetchOutcome::kLocal, "the kept connection was closed")
+                 : Cut(FetchOutcome::kReset, "the request was refused");
+  }
+  long connects = 0;  // NOLINT(google-runtime-int)
+  curl_easy_getinfo(easy_, CURLINFO_NUM_CONNECTS, &connects);
+  Exchange::Connected(/*kept=*/connects == 0);
+  if (response_.task.url.starts_with("https:")) {
+    curl_tlssessioninfo* tls = nullptr;
+    if (curl_easy_getinfo(easy_, CURLINFO_TLS_SSL_PTR, &tls) == CURLE_OK && tls != nullptr &&
+        tls->backend == CURLSSLBACKEND_OPENSSL && tls->internals != nullptr) {
+      const auto* ssl = static_cast<const SSL*>(tls->internals);
+      response_.tls_version = TlsName(SSL_get_version(ssl));
+      response_.tls_cipher = SSL_get_cipher_name(ssl);
+    }
+  }
+  return true;
+}
+
+CURLcode CurlTransfer::OnTlsContext(CURL* /*easy*/, void* context, void* self) {
+  static_cast<CurlTransfer*>(self)->sessions_.Attach(static_cast<SSL_CTX*>(context));
+  return CURLE_OK;
+}
+
+curl_socket_t CurlTransfer::OnOpenSocket(void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
+  const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (fd < 0) static_cast<CurlTransfer*>(self)->socket_errno_ = errno;
+  return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+size_t CurlTransfer::OnHeaderLine(char* bytes, size_t size, size_t count, void* self) {
+  return static_cast<CurlTransfer*>(self)->HeaderLine({bytes, size * count}) ? size * count : 0;
+}
+
+size_t CurlTransfer::OnBody(char* bytes, size_t size, size_t count, void* self) {
+  // One byte is too few for a whole piece and too many for an empty one: libcurl gives up either way.
+  return static_cast<CurlTransfer*>(self)->Body({bytes, size * count}) ? size * count : (size * count == 0 ? 1 : 0);
+}
+
+FetchResponse CurlTransfer::Finish(CURLcode code) {
+  if (decided_) return Take(*decided_);
+  long os_error = 0;  // NOLINT(google-runtime-int)
+  curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &os_error);
+  if (code != CURLE_OK) response_.detail = error_[0] != '\0' ? error_.data() : curl_easy_strerror(code);
+  return Take(OutcomeOfTransfer({.code = code,
+                                 .phase = phase_,
+                                 .os_error = socket_errno_ != 0 ? socket_errno_ : static_cast<int>(os_error),
+                                 .detail = response_.detail}));
+}
+
+FetchResponse CurlTransfer::Finish(FetchOutcome outcome, std::string_view detail) {
+  response_.detail = detail;
+  return Take(outcome);
+}
+
+FetchResponse CurlTransfer::Take(FetchOutcome outcome) {
+  if (phase_ >= TransferPhase::kAsked) {
+    const bool absolute =
+        !options_.proxy.empty() && options_.proxy.starts_with("http") && response_.task.url.starts_with("http:");
+    response_.request_head = fields_.HeadFor(response_.task, conditional_, absolute);
+  }
+  long version = 0;  // NOLINT(google-runtime-int)
+  curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
+  response_.version = VersionOf(version);
+  return TakeResponse(outcome);
+}
+
+}  // namespace portolan

@@ -1,0 +1,71 @@
+// PlainTransfer: a fetch over HTTP/1.1 without TLS, as a machine that is fed bytes: no system call is in it.
+//
+// Why not libcurl here, too: for a page over a new connection it costs 50 us more (`bench fetch`), most of it in
+// twelve system calls that a GET does not need and in its own bookkeeping. What a body's end is follows RFC 9112 by
+// http/ (FramingOf, ChunkedDecoder), so that archives read back the same.
+//
+// Thread: the loop's. Memory bound: Exchange's, and a line of a head.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "fetch/exchange.h"
+#include "http/chunked.h"
+#include "http/headers.h"
+
+namespace portolan {
+
+class PlainTransfer : public Exchange {
+ public:
+  using Exchange::Exchange;
+
+  // REQUIRES: no fetch runs.
+  void Begin(FetchTask&& task);
+
+  // Where to: the task's address, and this port; 0: its URL has none that can be read.
+  uint16_t port() const { return port_; }
+  const FetchTask& task() const { return response_.task; }
+
+  // It cannot begin. Always true.
+  bool Refuse(FetchOutcome outcome, std::string_view detail) { return End(outcome, detail); }
+
+  bool connecting() const { return phase_ == TransferPhase::kConnecting; }
+  // There is a connection; request() is to be sent.
+  void OnConnected(bool kept) { Connected(kept); }
+  std::string_view request() const { return response_.request_head; }
+
+  // Bytes came, or the other side closed. True: the fetch is over, take it with Finish().
+  bool Feed(std::string_view bytes);
+  bool OnClosed();
+  // The connection broke. Likewise.
+  bool OnError(int os_error);
+
+  // REQUIRES: one of those was true.
+  FetchResponse Finish();
+  // Somebody else ended it.
+  FetchResponse Finish(FetchOutcome outcome, std::string_view detail);
+
+  // After an end by Feed: the connection may carry another request.
+  bool reusable() const { return reusable_; }
+
+ private:
+  bool End(FetchOutcome outcome, std::string_view detail);  // always true
+  bool FeedHead(std::string_view& bytes);
+  bool FeedBody(std::string_view bytes);
+  bool OnHead();
+  FetchResponse Take(FetchOutcome outcome);
+
+  uint16_t port_ = 0;
+  std::string line_;  // of a head, as far as it came
+  Framing framing_;
+  uint64_t left_ = 0;  // of kLength
+  ChunkedDecoder chunked_;
+  std::string piece_;        // what chunks gave, scratch
+  bool stays_open_ = false;  // says the head
+  bool reusable_ = false;
+};
+
+}  // namespace portolan
