@@ -141,14 +141,33 @@ std::string_view CharsetDecoder::Utf8(std::string_view piece, bool last) {
   return out_;
 }
 
+// Written past the string's own bookkeeping: a page in Cyrillic has a letter for nearly every byte. No byte gives more
+// than three.
 void CharsetDecoder::SingleByte(std::string_view piece) {
   const auto& table = SingleByteTable(encoding_);
-  const char* p = piece.data();
-  const char* end = p + piece.size();
-  while ((p = CopyAscii(p, end)) < end) {
-    const char16_t code = table[static_cast<uint8_t>(*p++) - 0x80];
-    Emit(code != 0 ? code : 0xfffd);
-  }
+  const size_t before = out_.size();
+  out_.resize_and_overwrite(before + 3 * piece.size(), [&](char* begin, size_t) {
+    char* out = begin + before;
+    const char* p = piece.data();
+    const char* end = p + piece.size();
+    while (p < end) {
+      const size_t ascii = AsciiPrefix({p, end});
+      out = std::copy_n(p, ascii, out);
+      p += ascii;
+      for (; p < end && static_cast<uint8_t>(*p) >= 0x80; ++p) {
+        const char16_t code = table[static_cast<uint8_t>(*p) - 0x80];
+        const uint32_t letter = code != 0 ? code : 0xfffd;
+        if (letter < 0x800) {
+          *out++ = static_cast<char>(0xc0 | (letter >> 6));
+        } else {
+          *out++ = static_cast<char>(0xe0 | (letter >> 12));
+          *out++ = static_cast<char>(0x80 | ((letter >> 6) & 0x3f));
+        }
+        *out++ = static_cast<char>(0x80 | (letter & 0x3f));
+      }
+    }
+    return static_cast<size_t>(out - begin);
+  });
 }
 
 void CharsetDecoder::Utf16(std::string_view piece, bool big_endian) {

@@ -1,9 +1,12 @@
 #include "io/event_loop.h"
 
 #include <fmt/core.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -38,7 +41,9 @@ void Close(Handle* handle) {
 
 struct EventLoop::Impl {
   uv_loop_t loop{};
-  uv_async_t wake{};
+  // Not uv_async_t: its receiver spins while the sender, which it has just displaced, is between two of its steps.
+  int wake_fd = -1;
+  uv_poll_t wake{};
   std::unordered_map<uint64_t, Handle*> handles;
   uint64_t last_id = 0;
   std::atomic<bool> stopped{false};
@@ -54,7 +59,15 @@ struct EventLoop::Impl {
 
   static void OnPoll(uv_poll_t* poll, int status, int ready);
 
+  void Wake() const {
+    const uint64_t one = 1;
+    // A full counter is a wake-up, too.
+    [[maybe_unused]] const ssize_t written = write(wake_fd, &one, sizeof(one));
+  }
+
   void RunPosted() {
+    uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = read(wake_fd, &count, sizeof(count));
     std::vector<std::move_only_function<void()>> calls;
     {
       const std::lock_guard lock(mutex);
@@ -98,13 +111,16 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Create() {
   if (const int error = uv_loop_init(&impl->loop); error != 0) {
     return std::unexpected(Error::FromErrno(-error, "event loop"));
   }
-  impl->wake.data = impl.get();
-  const int error =
-      uv_async_init(&impl->loop, &impl->wake, [](uv_async_t* async) { static_cast<Impl*>(async->data)->RunPosted(); });
-  if (error != 0) {
+  impl->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (impl->wake_fd < 0) {
+    const int error = errno;
     uv_loop_close(&impl->loop);
-    return std::unexpected(Error::FromErrno(-error, "event loop wake-up"));
+    return std::unexpected(Error::FromErrno(error, "event loop wake-up"));
   }
+  CHECK(uv_poll_init(&impl->loop, &impl->wake, impl->wake_fd) == 0);
+  impl->wake.data = impl.get();
+  CHECK(uv_poll_start(&impl->wake, UV_READABLE,
+                      [](uv_poll_t* poll, int, int) { static_cast<Impl*>(poll->data)->RunPosted(); }) == 0);
   return std::unique_ptr<EventLoop>(new EventLoop(std::move(impl)));
 }
 
@@ -113,6 +129,7 @@ EventLoop::~EventLoop() {
   uv_close(reinterpret_cast<uv_handle_t*>(&impl_->wake), nullptr);
   uv_run(&impl_->loop, UV_RUN_DEFAULT);  // runs the close callbacks
   CHECK(uv_loop_close(&impl_->loop) == 0, "event loop ended with handles open");
+  close(impl_->wake_fd);
 }
 
 void EventLoop::Run() {
@@ -121,15 +138,17 @@ void EventLoop::Run() {
 
 void EventLoop::Stop() {
   impl_->stopped = true;
-  uv_async_send(&impl_->wake);
+  impl_->Wake();
 }
 
 void EventLoop::Post(std::move_only_function<void()> call) {
+  bool first = false;
   {
     const std::lock_guard lock(impl_->mutex);
+    first = impl_->posted.empty();
     impl_->posted.push_back(std::move(call));
   }
-  uv_async_send(&impl_->wake);
+  if (first) impl_->Wake();
 }
 
 EventLoop::Id EventLoop::AddTimer(int64_t delay_ns, std::move_only_function<void()> call, int64_t repeat_ns) {

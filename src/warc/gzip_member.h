@@ -4,7 +4,7 @@
 // which is the better bargain while a crawl runs (deflating was the largest cost of a page). Levels 2 to 12 are
 // libdeflate's. A buffer that ISA-L does not take (4 GB and more, or no smaller packed) goes to libdeflate.
 //
-// The same bytes give the same member. Memory: about 400 KB of ISA-L's, and libdeflate's (64 KB at level 1); the
+// The same bytes give the same member. Memory: about 300 KB of ISA-L's, and libdeflate's (64 KB at level 1); the
 // output buffer, kept between calls up to kKeepBuffer. Thread: one owner.
 
 #pragma once

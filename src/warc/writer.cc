@@ -82,7 +82,8 @@ bool HasPayloadDigest(const WarcRecordSpec& spec) {
   }
 }
 
-void AppendHeader(std::string& out, const WarcRecordSpec& spec, const WrittenRecord& facts, bool payload_digest) {
+void AppendHeader(std::string& out, const WarcRecordSpec& spec, const WrittenRecord& facts, bool payload_digest,
+                  bool block_digest) {
   out.append("WARC/1.1\r\n");
   AppendField(out, warc_field::kType, WarcTypeName(spec.type));
   AppendField(out, warc_field::kRecordId, FormatWarcId(spec.id));
@@ -107,7 +108,7 @@ void AppendHeader(std::string& out, const WarcRecordSpec& spec, const WrittenRec
     AppendField(out, warc_field::kIdentifiedPayloadType, spec.identified_payload_type);
   }
   if (payload_digest) AppendSha1Field(out, warc_field::kPayloadDigest, facts.payload_sha1);
-  AppendSha1Field(out, warc_field::kBlockDigest, facts.block_sha1);
+  if (block_digest) AppendSha1Field(out, warc_field::kBlockDigest, facts.block_sha1);
   AppendField(out, warc_field::kContentType,
               spec.content_type.empty() ? DefaultContentType(spec.type) : spec.content_type);
   fmt::format_to(std::back_inserter(out), "{}: {}\r\n\r\n", warc_field::kContentLength,
@@ -143,9 +144,9 @@ std::string FormatWarcId(const WarcId& id) {
 }
 
 Result<WarcWriter> WarcWriter::Create(const WarcWriterOptions& options) {
-  if (!options.gzip) return WarcWriter(std::nullopt);
+  if (!options.gzip) return WarcWriter(std::nullopt, options.block_digest_always);
   ASSIGN_OR_RETURN(GzipMember gzip, GzipMember::Create(options.level));
-  return WarcWriter(std::move(gzip));
+  return WarcWriter(std::move(gzip), options.block_digest_always);
 }
 
 Sha1 WarcWriter::Hash(std::string_view first, std::string_view second) {
@@ -166,13 +167,16 @@ WrittenRecord WarcWriter::Append(const WarcRecordSpec& spec, std::string& out) {
   } else if (digest) {
     facts.payload_sha1 = Hash({}, spec.payload);
   }
+  const bool block_digest = block_digest_always_ || !digest;
   // Without a head the block is the payload.
-  facts.block_sha1 = spec.http_head.empty() && digest ? facts.payload_sha1 : Hash(spec.http_head, spec.payload);
+  if (block_digest) {
+    facts.block_sha1 = spec.http_head.empty() && digest ? facts.payload_sha1 : Hash(spec.http_head, spec.payload);
+  }
 
   std::string& record = gzip_ ? scratch_ : out;
   const size_t start = out.size();
   if (gzip_) scratch_.clear();
-  AppendHeader(record, spec, facts, digest || (spec.type == WarcType::kRevisit && spec.payload_sha1));
+  AppendHeader(record, spec, facts, digest || (spec.type == WarcType::kRevisit && spec.payload_sha1), block_digest);
   record.append(spec.http_head);
   record.append(spec.payload);
   record.append("\r\n\r\n");

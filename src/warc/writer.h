@@ -69,7 +69,7 @@ struct WarcRecordSpec {
 
 struct WrittenRecord {
   uint64_t length = 0;  // bytes appended
-  Sha1 block_sha1{};
+  Sha1 block_sha1{};    // zero where the record has none
   Sha1 payload_sha1{};  // of `payload`, or what the spec gave
 };
 
@@ -77,6 +77,8 @@ struct WarcWriterOptions {
   bool gzip = true;
   // GzipMember's 1 to 12. 1 is by far the fastest; see `portolan bench warc`.
   int level = 1;
+  // False: a record with a payload digest has no block digest beside it, which saves a pass over the page.
+  bool block_digest_always = true;
 };
 
 class WarcWriter {
@@ -89,10 +91,12 @@ class WarcWriter {
  private:
   static constexpr size_t kKeepScratch = size_t{4} << 20;
 
-  explicit WarcWriter(std::optional<GzipMember> gzip) : gzip_(std::move(gzip)) {}
+  WarcWriter(std::optional<GzipMember> gzip, bool block_digest_always)
+      : gzip_(std::move(gzip)), block_digest_always_(block_digest_always) {}
   Sha1 Hash(std::string_view first, std::string_view second);
 
   std::optional<GzipMember> gzip_;  // without: plain
+  bool block_digest_always_;
   Digester sha1_;
   std::string scratch_;
 };
