@@ -69,14 +69,22 @@ TEST(UrlRecordTest, RoundTripsWithAndWithoutRobots) {
   const std::string bytes = EncodeUrlRecord(record);
   EXPECT_EQ(DecodeUrlRecord(bytes), record);
   EXPECT_EQ(bytes.size(), 7 + record.url.size());
+  record.budget = 10'000;
+  EXPECT_EQ(DecodeUrlRecord(EncodeUrlRecord(record)), record);
+  EXPECT_EQ(EncodeUrlRecord(record).size(), 9 + record.url.size());
+  record.robots = {.position = 1, .expires = 9};
+  EXPECT_EQ(DecodeUrlRecord(EncodeUrlRecord(record)), record);
 }
 
 TEST(UrlRecordTest, DamagedBytesAreNoRecord) {
   const std::string good = EncodeUrlRecord({.robots = {.position = 1, .expires = 9}, .url = "http://a/"});
   for (size_t size = 0; size < 17; ++size) EXPECT_FALSE(DecodeUrlRecord(good.substr(0, size))) << size;
   std::string bad = good;
-  bad[0] = 2;
+  bad[0] = 4;
   EXPECT_FALSE(DecodeUrlRecord(bad));
+  const std::string budget = EncodeUrlRecord({.budget = 1, .url = ""});
+  EXPECT_FALSE(DecodeUrlRecord(budget.substr(0, budget.size() - 1)));
+  EXPECT_FALSE(DecodeUrlRecord(budget.substr(0, budget.size() - 2) + std::string(2, '\0'))) << "a budget of 0 is none";
   bad = good;
   bad[1] = 3;
   EXPECT_FALSE(DecodeUrlRecord(bad));

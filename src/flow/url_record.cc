@@ -7,7 +7,9 @@ namespace {
 
 constexpr size_t kHead = 7;
 constexpr size_t kRef = 10;
+constexpr size_t kBudget = 2;
 constexpr uint8_t kHasRef = 1;
+constexpr uint8_t kHasBudget = 2;
 
 template <typename T>
 void PutLittle(std::string& out, T value, size_t bytes) {
@@ -35,7 +37,7 @@ size_t AuthorityEnd(std::string_view url) {
 
 void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
   out.clear();
-  out += static_cast<char>(record.robots.present() ? kHasRef : 0);
+  out += static_cast<char>((record.robots.present() ? kHasRef : 0) | (record.budget != 0 ? kHasBudget : 0));
   out += static_cast<char>(record.kind);
   out += static_cast<char>(record.attempts);
   out += static_cast<char>(record.hops);
@@ -45,6 +47,7 @@ void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
     PutLittle(out, record.robots.position, 6);
     PutLittle(out, record.robots.expires, 4);
   }
+  if (record.budget != 0) PutLittle(out, record.budget, 2);
   out += record.url;
 }
 
@@ -58,7 +61,7 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
   if (bytes.size() < kHead) return std::nullopt;
   const uint8_t layout = static_cast<uint8_t>(bytes[0]);
   const uint8_t kind = static_cast<uint8_t>(bytes[1]);
-  if ((layout & ~kHasRef) != 0 || kind > static_cast<uint8_t>(UrlKind::kSitemap)) return std::nullopt;
+  if ((layout & ~(kHasRef | kHasBudget)) != 0 || kind > static_cast<uint8_t>(UrlKind::kSitemap)) return std::nullopt;
   UrlRecord record;
   record.kind = static_cast<UrlKind>(kind);
   record.attempts = static_cast<uint8_t>(bytes[2]);
@@ -72,6 +75,12 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
     record.robots.expires = static_cast<uint32_t>(GetLittle(bytes.data() + at + 6, 4));
     if (!record.robots.present()) return std::nullopt;
     at += kRef;
+  }
+  if ((layout & kHasBudget) != 0) {
+    if (bytes.size() < at + kBudget) return std::nullopt;
+    record.budget = static_cast<uint16_t>(GetLittle(bytes.data() + at, kBudget));
+    if (record.budget == 0) return std::nullopt;
+    at += kBudget;
   }
   record.url = bytes.substr(at);
   return record;

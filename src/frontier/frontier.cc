@@ -125,6 +125,8 @@ Result<Dispatch> Frontier::GiveFetch(uint32_t id, int64_t now_ns) {
     host.queue.PushFront(host.in_flight);
     return Fail(ErrorCode::kCorrupt, "frontier: bytes in a back queue that are no URL record");
   }
+  // robots.txt is the host's and knows no budget: the last one holds.
+  if (record->budget != 0) host.budget = record->budget;
   bench_.Hit(id, now_ns);
   host.state = HostState::kInFlight;
   ++in_flight_;

@@ -42,6 +42,26 @@ TEST(PolitenessTest, TheGapIsTheLargestOfItsReasonsWithinItsLimits) {
   EXPECT_EQ(HostGap(options, 0, 0), kSecond);
 }
 
+TEST(PolitenessTest, ABudgetShortensTheDelaysDownToTheirFloors) {
+  PolitenessOptions options;
+  options.host_delay_ns = 40 * kSecond;
+  options.ip_delay_ns = kSecond;
+  EXPECT_EQ(HostGap(options, 0, 0, 10'000), 40 * kSecond) << "without a floor budgets change nothing";
+  options.host_delay_floor_ns = 10 * kSecond;
+  options.ip_delay_floor_ns = kSecond / 20;
+  EXPECT_EQ(HostGap(options, 0, 0), 40 * kSecond) << "no budget is known";
+  EXPECT_EQ(HostGap(options, 0, 0, 1), 40 * kSecond);
+  EXPECT_EQ(HostGap(options, 0, 0, 10), 40 * kSecond);
+  EXPECT_EQ(HostGap(options, 0, 0, 20), 20 * kSecond);
+  EXPECT_EQ(HostGap(options, 0, 0, 40), 10 * kSecond);
+  EXPECT_EQ(HostGap(options, 0, 0, 60'000), 10 * kSecond);
+  EXPECT_EQ(HostGap(options, 60 * kSecond, 0, 60'000), 60 * kSecond) << "Crawl-delay is the host's own word";
+  EXPECT_EQ(HostGap(options, 0, 3 * kSecond, 60'000), 30 * kSecond) << "a slow host stays slow";
+  EXPECT_EQ(IpGap(options, 0), kSecond);
+  EXPECT_EQ(IpGap(options, 100), kSecond / 10);
+  EXPECT_EQ(IpGap(options, 10'000), kSecond / 20);
+}
+
 TEST(PolitenessTest, BackOffDoublesToItsLimit) {
   EXPECT_EQ(BackOff(60, 0, 1000), 60);
   EXPECT_EQ(BackOff(60, 1, 1000), 120);

@@ -28,7 +28,7 @@ void Frontier::EndHit(uint32_t id, const Hit& hit, int64_t wait_ns, int64_t now_
   --in_flight_;
   host.in_flight.clear();
   host.last_end_ns = now_ns;
-  int64_t gap = std::max(HostGap(politeness, host.crawl_delay_ns, hit.duration_ns), wait_ns);
+  int64_t gap = std::max(HostGap(politeness, host.crawl_delay_ns, hit.duration_ns, host.budget), wait_ns);
   gap = std::max(gap, std::min(hit.retry_after_ns, politeness.max_retry_after_ns));
   if (hit.host_ill) {
     const int64_t first = hit.wait_ns > 0 ? hit.wait_ns : kDefaultBackOff;
@@ -136,7 +136,7 @@ void Frontier::SetCrawlDelay(uint64_t key, int64_t delay_ns) {
   host.crawl_delay_ns = std::max<int64_t>(delay_ns, 0);
   if (host.last_end_ns == Host::kNeverHit) return;
   // The delay holds for the gap that runs now as well.
-  const int64_t free_ns = host.last_end_ns + HostGap(options_.politeness, host.crawl_delay_ns, 0);
+  const int64_t free_ns = host.last_end_ns + HostGap(options_.politeness, host.crawl_delay_ns, 0, host.budget);
   if (free_ns <= host.free_ns) return;
   host.free_ns = free_ns;
   Reposition(id);

@@ -61,6 +61,7 @@ struct Host {
   uint32_t class_after = kNoHost;
   uint32_t counted_bytes = 0;
   uint64_t counted_urls = 0;
+  uint16_t budget = 0;  // of its domain, as its last dispatched URL said
   uint8_t ram_class = 0;
   HostState state = HostState::kFree;
   uint8_t address_at = 0;    // which of its addresses is used

@@ -22,6 +22,7 @@ uint32_t Workbench::FindOrMake(const Address& address) {
   found->second = ip;
   ips_[ip].address = address;
   ips_[ip].free_ns = quiet_until_ns_;
+  ips_[ip].mean_budget = 0;
   ips_[ip].used = true;
   Refresh(ip);
   return ip;
@@ -108,7 +109,11 @@ void Workbench::End(uint32_t host, int64_t now_ns) {
   // Another host was let through meanwhile: the address's clock is that one's.
   if (entry.holder != host) return;
   entry.holder = kNoHost;
-  entry.free_ns = now_ns + politeness_.ip_delay_ns;
+  if (const uint32_t budget = hosts_[host].budget; budget != 0) {
+    // An eighth at a time, and from the start where there is none yet.
+    entry.mean_budget = entry.mean_budget == 0 ? budget : (7 * entry.mean_budget + budget) / 8;
+  }
+  entry.free_ns = now_ns + IpGap(politeness_, entry.mean_budget);
   Refresh(ip);
 }
 

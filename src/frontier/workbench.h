@@ -38,6 +38,7 @@ class Workbench {
   struct Ip {
     Address address;
     int64_t free_ns = kFreeSinceEver;  // no hit before
+    uint32_t mean_budget = 0;          // of the domains that were hit here, the last ones counting most
     uint32_t bound = 0;                // hosts that use it, on the bench or not
     uint32_t holder = kNoHost;         // the host that was dispatched last, while its request is outstanding
     uint32_t place = TimedHeap::kOutside;
