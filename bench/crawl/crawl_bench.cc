@@ -27,6 +27,7 @@
 #include "bench/crawl/crawl_run.h"
 #include "bench/crawl/rivals.h"
 #include "bench/crawl/served_world.h"
+#include "bench/flags.h"
 
 namespace portolan::bench {
 namespace {
@@ -165,11 +166,7 @@ Result<nlohmann::ordered_json> RunCrawlBench(int argc, char** argv, Report& repo
   app.add_option("--client-core", flags.client_core, "Core of the crawler and of its rivals");
   app.add_option("--only", flags.only, "Just one timed crawl: 'close' or 'keepalive'")
       ->check(CLI::IsMember({"close", "keepalive"}));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return Fail(ErrorCode::kInvalidArgument, error.what());
-  }
+  RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (std::thread::hardware_concurrency() < 2) flags.client_core = flags.server_core;
   const ScratchDir scratch(flags.dir);
   if (scratch.path().empty()) return Fail(ErrorCode::kIo, "no temporary folder");

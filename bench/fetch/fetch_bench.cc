@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "bench/benchmark.h"
 #include "bench/fetch/bare_curl.h"
+#include "bench/flags.h"
 #include "fetch/fetch_loops.h"
 #include "fetch/testing/nginx.h"
 #include "flow/url_record.h"
@@ -150,11 +151,7 @@ Result<nlohmann::ordered_json> RunFetchBench(int argc, char** argv, Report& repo
   app.add_option("--loops", work.loops, "threads of ours");
   app.add_option("--who", who, "ours, rival or both")->check(CLI::IsMember({"ours", "rival", "both"}));
   app.add_option("--connections", connections, "new, kept or both")->check(CLI::IsMember({"new", "kept", "both"}));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return Fail(ErrorCode::kInvalidArgument, error.what());
-  }
+  RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (!Nginx::Installed()) return Fail(ErrorCode::kNotFound, "nginx is not installed");
   std::string dir = (std::filesystem::temp_directory_path() / "portolan-bench-XXXXXX").string();
   if (mkdtemp(dir.data()) == nullptr) return Fail(ErrorCode::kIo, "no temporary directory");

@@ -23,6 +23,7 @@
 #include "base/hash.h"
 #include "base/units.h"
 #include "bench/benchmark.h"
+#include "bench/flags.h"
 #include "bench/seen/drum_seen.h"
 #include "bench/seen/link_stream.h"
 #include "bench/seen/lmdb_seen.h"
@@ -277,14 +278,7 @@ Result<Json> RunSeenBench(int argc, char** argv, Report& report) {
   app.add_option("--only", only, "methods, e.g. drum,drum_compact,rocksdb");
   app.add_option("--dir", settings.dir, "where the files go (default: a temporary folder)");
   app.add_option("--seed", settings.seed, "of the link stream")->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    report.Line("{}", app.help());
-    return Json::object();
-  } catch (const CLI::ParseError& error) {
-    return Fail(ErrorCode::kInvalidArgument, error.what());
-  }
+  RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   ASSIGN_OR_RETURN(const uint64_t n, ParseCount(n_text));
   ASSIGN_OR_RETURN(settings.ram, ParseBytes(ram_text));
   if (n < 100'000) return Fail(ErrorCode::kInvalidArgument, "--n: at least 100K");

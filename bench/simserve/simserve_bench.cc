@@ -29,6 +29,7 @@
 
 #include "base/units.h"
 #include "bench/benchmark.h"
+#include "bench/flags.h"
 #include "io/clock.h"
 #include "io/rng.h"
 #include "sim/server/server_fixture.h"
@@ -278,11 +279,7 @@ Result<nlohmann::ordered_json> RunSimserve(int argc, char** argv, Report& report
   app.add_option("--cache-bytes", flags.cache_bytes, "Memory for pages that are asked for again");
   app.add_option("--server-core", flags.server_core, "Core of the servers");
   app.add_option("--client-core", flags.client_core, "Core of wrk");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return Fail(ErrorCode::kInvalidArgument, error.what());
-  }
+  RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (std::thread::hardware_concurrency() < 2) flags.client_core = flags.server_core;
 
   const TempDir dir;

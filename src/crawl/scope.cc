@@ -93,7 +93,7 @@ bool Scope::Matches(std::string_view glob, std::string_view text) {
     if (in_glob < glob.size() && glob[in_glob] == '*') {
       star = in_glob++;
       run = at;
-    } else if (in_glob < glob.size() && glob[in_glob] == text[at]) {
+    } else if (in_glob < glob.size() && (glob[in_glob] == '?' || glob[in_glob] == text[at])) {
       ++in_glob;
       ++at;
     } else if (star != std::string_view::npos) {

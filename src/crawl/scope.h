@@ -29,7 +29,7 @@ struct ScopeOptions {
   std::vector<std::string> include_domains;   // besides the seeds': they and everything below them
   std::vector<std::string> include_prefixes;  // of URLs
   std::vector<std::string> exclude_domains;
-  std::vector<std::string> exclude_urls;  // globs: * is any run of bytes; "*.zip", "*/calendar/*"
+  std::vector<std::string> exclude_urls;  // globs: * is any run of bytes, ? any one; "*.zip", "*/calendar/*"
 };
 
 class Scope {

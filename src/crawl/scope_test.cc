@@ -59,6 +59,8 @@ TEST(ScopeTest, Globs) {
   EXPECT_FALSE(Scope::Matches("a*b*c", "aXXbYY"));
   EXPECT_TRUE(Scope::Matches("*aab", "aaaaab"));
   EXPECT_FALSE(Scope::Matches("", "x"));
+  EXPECT_TRUE(Scope::Matches("*/page?.html", "http://a/page7.html"));
+  EXPECT_FALSE(Scope::Matches("*/page?.html", "http://a/page.html"));
 }
 
 }  // namespace
