@@ -78,7 +78,9 @@ Status DrumRound::Merge() {
     cursors_.push_back({std::move(reader), std::nullopt});
     ASSIGN_OR_RETURN(cursors_.back().block, cursors_.back().reader.Next());
   }
-  const bool plain_set = options_.value_size == 0 && options_.only_op == DrumOp::kCheckUpdate && !options_.expunge;
+  if (options_.on_round_begin) options_.on_round_begin();
+  const bool plain_set =
+      options_.value_size == 0 && options_.only_op == DrumOp::kCheckUpdate && !options_.expunge && !options_.visit;
   for (uint32_t bucket = 0; bucket < batch_.table->buckets(); ++bucket) {
     if (stop_) return Fail(ErrorCode::kClosed, "the round was stopped");
     RETURN_IF_ERROR(Gather(bucket));
@@ -183,10 +185,7 @@ Status DrumRound::WalkSet(uint32_t bucket) {
 
 Status DrumRound::CopyBelow(uint64_t key) {
   while (!z_->done() && z_->key() < key) {
-    if (!Expunged()) {
-      writer_->Push(z_->key(), z_->value());
-      if (writer_->full()) RETURN_IF_ERROR(writer_->WriteBlock());
-    }
+    if (!Expunged()) RETURN_IF_ERROR(Keep(z_->key(), z_->value()));
     z_->Pop();
     if (z_->empty_block()) RETURN_IF_ERROR(z_->NextBlock());
   }
@@ -195,10 +194,7 @@ Status DrumRound::CopyBelow(uint64_t key) {
 
 Status DrumRound::CopyRest(uint32_t bucket) {
   while (!z_->done() && BucketOf(z_->key(), plan_.bucket_bits) <= bucket) {
-    if (!Expunged()) {
-      writer_->Push(z_->key(), z_->value());
-      if (writer_->full()) RETURN_IF_ERROR(writer_->WriteBlock());
-    }
+    if (!Expunged()) RETURN_IF_ERROR(Keep(z_->key(), z_->value()));
     z_->Pop();
     if (z_->empty_block()) RETURN_IF_ERROR(z_->NextBlock());
   }
@@ -219,10 +215,7 @@ Status DrumRound::WalkAny(uint32_t bucket) {
       z_->Pop();
       if (z_->empty_block()) RETURN_IF_ERROR(z_->NextBlock());
     }
-    if (Apply(begin, end, stored)) {
-      writer_->Push(key, value_);
-      if (writer_->full()) RETURN_IF_ERROR(writer_->WriteBlock());
-    }
+    if (Apply(begin, end, stored)) RETURN_IF_ERROR(Keep(key, value_));
     begin = end;
   }
   return CopyRest(bucket);

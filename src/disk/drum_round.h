@@ -78,6 +78,12 @@ class DrumRound {
     bits[index / 8] = static_cast<char>(bits[index / 8] | (1 << (index % 8)));
   }
   static bool Bit(const std::string& bits, size_t index) { return ((bits[index / 8] >> (index % 8)) & 1) != 0; }
+  // Writes an entry to the new Z.
+  Status Keep(uint64_t key, std::string_view value) {
+    if (options_.visit) options_.visit(key, value);
+    writer_->Push(key, value);
+    return writer_->full() ? writer_->WriteBlock() : Status();
+  }
   bool Expunged() const { return options_.expunge && options_.expunge(z_->key(), z_->value()); }
   const char* Row(uint32_t index) const { return rows_.data() + size_t{index} * format_.size(); }
 

@@ -56,6 +56,13 @@ struct DrumOptions {
   // Stored entries for which this is true are dropped when a round meets them, before the round's own tuples: old
   // entries leave as Z is rewritten.
   std::function<bool(uint64_t key, std::string_view value)> expunge;
+  // For a caller who wants to see the whole repository as it passes (ranks, totals): `visit` is told of every entry of
+  // the new Z, once each and by rising key, as a round writes it; `on_round_begin` comes before the first of them, also
+  // when there is none. Both on the executor's thread. A round that fails or is stopped has visited some entries and is
+  // followed by another on_round_begin: what was collected counts once the round's answers are all taken, which is
+  // when rounds() rises.
+  std::function<void()> on_round_begin;
+  std::function<void(uint64_t key, std::string_view value)> visit;
 
   // Bytes of memory for RecentKeys: tuples whose key came lately are known to be duplicates and go no further. Used
   // only where that changes no answer: every tuple is check+update without value, duplicates are not emitted, nothing

@@ -1,0 +1,214 @@
+// STAR: Spam Tracking and Avoidance through Reputation (thesis ch. VI). How much of the crawl does a pay-level domain
+// (PLD) deserve? As much as other domains, which somebody had to pay for, vouch for it.
+//
+// Two DRUMs:
+//   edges    the set of links between domains. A link that is new there adds 1 to its target's in-degree. Links within
+//            a domain do not count.
+//   domains  the paper's PLDindegree: a DomainRecord for each PLD. In-degrees arrive as updates; every unique URL does
+//            a check+update, which counts it (P), charges it to the domain's bucket (domain_record.h) and brings back
+//            what was known, so the URL leaves with a Standing: in-degree, budget, and the queue that BEAST gives it.
+// Both DRUMs answer as a map that takes tuples one at a time, so the owner, who sees the value before each tuple, finds
+// the same place as the round that charged it.
+//
+// Budgets come from a BudgetFunction by way of a BudgetTable. While a round rewrites the domains it shows all of them
+// to InDegreeRanks; when its last answer is taken, the next table is made from that. So a round and its answers see one
+// table, also when they are repeated after a crash: the table is in the checkpoint.
+//
+// Departures from the paper: the neighbours' hashes are a set of their own (an edge costs a gap-coded key of four to
+// six bytes, not eight in a growing value); place comes from a bucket that leaks, not from P.
+//
+// Thread: one owner; rounds run on the executor. Reads no clock: the time comes with the calls.
+// Invariants: URLs taken by AddUrl = handed out + waiting(), each once, its bytes as they came, in arrival order; edges
+// offered = within a domain + recent + known + new + waiting; also after recovery.
+// Memory bound: Options::memory. 704 KiB of it are for the ranks, two budget tables and a block of names (the paper's
+// 10,000 ranks use 260 KiB); of the rest 3/8 are for edges (a quarter of that keeps recent ones), 5/8 for domains.
+// At the bound of the disk: AddEdge and AddUrl say kBusy and have not taken anything; Take frees room, and needs
+// neither of them.
+// Durability: Checkpointables(), all in one manifest.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "disk/drum.h"
+#include "disk/manifest.h"
+#include "disk/round_pace.h"
+#include "io/env.h"
+#include "io/executor.h"
+#include "reputation/budget_function.h"
+#include "reputation/budget_table.h"
+#include "reputation/domain_record.h"
+#include "reputation/in_degree_ranks.h"
+#include "reputation/names_log.h"
+
+namespace portolan {
+
+struct StarOptions {
+  std::string name = "star";  // sections and files begin with it
+  // At least kMinMemory, so that the longest URL (8000 bytes) fits beside its neighbours.
+  uint64_t memory = uint64_t{64} << 20;
+  uint64_t edges_disk = uint64_t{4} << 30;     // for edges that wait
+  uint64_t domains_disk = uint64_t{16} << 30;  // for URLs that wait
+  Codec codec = Codec::kLz4;
+  std::string budget_function{kDefaultBudgetFunction};  // budget_function.h
+  RoundPace::Options domains_pace{.patience_ns = 30'000'000'000};
+  // Nobody is hungry for edges; a reputation may be some seconds late.
+  RoundPace::Options edges_pace{.patience_ns = 5'000'000'000};
+  // On the executor's thread when a round is merged: post an event to the owner.
+  std::function<void()> on_round_done;
+
+  static constexpr uint64_t kMinMemory = uint64_t{2} << 20;
+};
+
+struct StarMemoryPlan {
+  uint64_t fixed = 0;  // ranks, tables, names
+  uint64_t edges = 0;
+  uint64_t recent_edges = 0;  // of edges
+  uint64_t domains = 0;
+
+  static Result<StarMemoryPlan> Make(const StarOptions& options);
+};
+
+// A URL that asks for its standing. The views die when AddUrl returns.
+struct StarUrl {
+  uint64_t pld = 0;           // hash of its pay-level domain
+  std::string_view pld_name;  // for people, at most kMaxPldName bytes; kept for the first URL of each domain
+  std::string_view record;    // comes back
+  uint32_t tick = 0;          // BEAST's current queue
+  uint16_t horizon = 0;       // queues after it
+  uint16_t price = 1;         // at least 1
+  bool fresh = true;          // new; false: it comes from Q_F and is counted already
+};
+
+// What STAR says of a URL.
+struct Standing {
+  uint32_t in_degree = 0;  // before this URL, as all of these
+  uint32_t budget = 0;
+  uint32_t passed = 0;  // unique URLs of the domain, this one included
+  uint32_t place = 0;   // it belongs into queue tick + 1 + place, unless later
+  bool later = false;   // place >= horizon: into Q_F
+  uint32_t tick = 0;    // from which place counts: the URL's own, or a later one if its domain has seen one
+  bool fresh = true;
+  uint16_t price = 1;
+
+  bool operator==(const Standing&) const = default;
+};
+
+class StandingSink {
+ public:
+  virtual ~StandingSink() = default;
+  // The bytes die when this returns. The record is the sink's now.
+  virtual void OnStanding(std::string_view record, const Standing& standing) = 0;
+};
+
+struct StarCounts {
+  uint64_t edges_offered = 0;  // links taken by AddEdge
+  uint64_t edges_within = 0;   // of them within one domain
+  uint64_t edges_recent = 0;   // turned away by the cache of recent ones
+  uint64_t edges_known = 0;    // known to DRUM
+  uint64_t edges_new = 0;      // that raised an in-degree
+  uint64_t urls_in = 0;        // taken by AddUrl
+  uint64_t urls_out = 0;       // handed out
+  uint64_t urls_later = 0;     // of them sent to Q_F
+  uint64_t tables = 0;         // budget tables made
+
+  bool operator==(const StarCounts&) const = default;
+};
+
+class Star : public Checkpointable {
+ public:
+  static constexpr int64_t kNever = RoundPace::kNever;
+
+  static Result<std::unique_ptr<Star>> Open(Env& env, const Manifest& manifest, Executor& executor,
+                                            const StarOptions& options);
+
+  // kBusy: see above. kNoSpace, kIo: the disk refuses; nothing was taken either.
+  Status AddEdge(uint64_t source_pld, uint64_t target_pld);
+  Status AddUrl(const StarUrl& url);
+
+  // Hands out URLs of a finished round and passes new edges on, looking at up to `max` tuples; returns at how many it
+  // looked. 0: no round is finished, or all of it is handed out.
+  Result<uint64_t> Take(StandingSink& sink, uint64_t max, int64_t now_ns);
+  // Take would find something.
+  bool ResultsReady() const;
+
+  // Is it time to start a round, on the caller's hunger for URLs or because something waited long enough?
+  bool WantsRound(int64_t now_ns, bool hungry);
+  // When it will be if nothing else happens: for a timer. kNever: not before something else happens.
+  int64_t NextRoundTime(int64_t now_ns, bool hungry);
+  // Starts what it wants; says whether there was any.
+  Result<bool> StartRound(int64_t now_ns, bool hungry);
+
+  uint64_t waiting() const { return counts_.urls_in - counts_.urls_out; }  // URLs inside
+  uint64_t edges_waiting() const { return edges_->waiting() + raises_.size(); }
+  uint64_t domains() const { return domains_->keys(); }  // PLDs, as of the last round
+  uint64_t edges() const { return edges_->keys(); }
+  uint32_t BudgetOf(uint32_t in_degree) const { return rounds_view_->budgets->BudgetOf(in_degree); }
+  const BudgetTable& budgets() const { return *rounds_view_->budgets; }
+  StarCounts counts() const;
+  const StarMemoryPlan& memory_plan() const { return plan_; }
+  const Drum& domains_drum() const { return *domains_; }
+  const Drum& edges_drum() const { return *edges_; }
+
+  // All of them go into one manifest.
+  std::vector<Checkpointable*> Checkpointables() { return {edges_.get(), domains_.get(), names_.get(), this}; }
+  Status Flush() override;
+  ManifestSection Describe() const override { return described_; }
+  Status Committed() override;
+
+  static constexpr std::string_view kKind = "star";
+  // Names of the sections of a Star called `name`.
+  static std::string EdgesSection(std::string_view name) { return std::string(name) + "_edges"; }
+  static std::string DomainsSection(std::string_view name) { return std::string(name) + "_domains"; }
+  static std::string NamesSection(std::string_view name) { return std::string(name) + "_names"; }
+
+ private:
+  // What rounds of the domains see. The owner touches it only while no such round is on.
+  struct RoundsView {
+    explicit RoundsView(size_t top) : ranks(top) {}
+    std::shared_ptr<const BudgetTable> budgets;
+    InDegreeRanks ranks;  // of the last round that was begun
+  };
+  class DomainAnswers;
+
+  Star(Env& env, const Manifest& manifest, const StarOptions& options);
+  Status Restore(const ManifestSection& section);
+  Result<uint64_t> TakeDomains(StandingSink& sink, uint64_t max);
+  Result<uint64_t> TakeEdges(uint64_t max);
+  // Hands raises_ to the domains; false when they are busy.
+  Result<bool> PassRaises();
+  void MakeTable();
+  bool UrlsHungry(bool hungry) const { return hungry && waiting() > 0; }
+
+  Env& env_;
+  const std::string dir_;
+  const StarOptions options_;
+  std::unique_ptr<const BudgetFunction> function_;
+  StarMemoryPlan plan_;
+
+  std::shared_ptr<RoundsView> rounds_view_;  // shared with the functions that the DRUM of domains calls
+  std::unique_ptr<NamesLog> names_;
+  std::unique_ptr<Drum> edges_;
+  std::unique_ptr<Drum> domains_;
+  RoundPace edges_pace_;
+  RoundPace domains_pace_;
+  StarCounts counts_;             // edges_recent as it was at Open: DRUM counts on from there
+  std::vector<uint64_t> raises_;  // targets of new edges that the domains have not taken yet; at most kRaises
+  std::string aux_;
+
+  uint64_t next_table_ = 1;  // number of the next table's file
+  std::string table_name_;   // the last one written; empty: none yet
+  uint64_t table_length_ = 0;
+  bool table_saved_ = false;  // it holds the table in use
+  std::vector<std::string> retired_;
+  ManifestSection described_;
+};
+
+}  // namespace portolan
