@@ -1,0 +1,92 @@
+// GroupCache: two small numbers for each of many groups of URLs, in a fixed number of bytes.
+//
+// A table of sets of eight entries, a cache line each: a key's hash says which set, 32 bits of it stand for the key
+// within the set. A set that is full forgets the entry that was not used for longest. A new entry begins in the middle
+// of the order, not at its head: a flood of groups that are seen once pushes out only half of a set.
+//
+// Forgetting must be harmless: to its users an unknown group is one with a good name. Two keys share an entry with a
+// probability of 8 in 2^32, which is harmless too.
+//
+// Thread: one owner. Deterministic.
+// Memory bound: Options::memory, all of it from the start. At the bound: forgets, as above.
+// Durability: Checkpointable; the entries in use are one file a checkpoint that finds them changed
+// (docs/formats/budget.md). A table of another size begins empty.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "disk/manifest.h"
+#include "io/env.h"
+
+namespace portolan {
+
+class GroupCache : public Checkpointable {
+ public:
+  struct Entry {
+    uint32_t tag = 0;  // 0: free
+    uint16_t first = 0;
+    uint16_t second = 0;
+
+    // Both as one number.
+    uint32_t number() const { return first | uint32_t{second} << 16; }
+    void set_number(uint32_t number) {
+      first = static_cast<uint16_t>(number);
+      second = static_cast<uint16_t>(number >> 16);
+    }
+    bool operator==(const Entry&) const = default;
+  };
+  static constexpr size_t kWays = 8;
+
+  struct Options {
+    std::string name;
+    uint64_t memory = uint64_t{4} << 20;  // rounded down to a power of two, at least one set: 64 bytes
+  };
+  static Result<std::unique_ptr<GroupCache>> Open(Env& env, const Manifest& manifest, const Options& options);
+  ~GroupCache() override;
+
+  // Null when it is not known. Changes no order.
+  const Entry* Find(uint64_t hash) const;
+  // The entry, now the most recent of its set; new ones are 0, 0. Valid until the next call.
+  Entry& Touch(uint64_t hash);
+
+  uint64_t memory() const { return entries_.size() * sizeof(Entry); }
+  uint64_t used() const { return used_; }            // entries
+  uint64_t forgotten() const { return forgotten_; }  // since Open
+
+  Status Flush() override;
+  ManifestSection Describe() const override { return described_; }
+  Status Committed() override { return RemoveUnnamed(env_, dir_, described_, retired_); }
+
+  static constexpr std::string_view kKind = "groups";
+  static constexpr uint8_t kBlockKind = 4;  // on disk: of a block in a queue segment file
+
+ private:
+  GroupCache(Env& env, std::string dir, const Options& options);
+  Status Restore(const ManifestSection& section);
+  bool RestoreSet(std::string_view record);
+  Status Save();
+  size_t SetOf(uint64_t hash) const { return static_cast<size_t>(hash >> 32) & (sets_ - 1); }
+  static uint32_t TagOf(uint64_t hash) {
+    const auto tag = static_cast<uint32_t>(hash);
+    return tag == 0 ? 1 : tag;
+  }
+
+  Env& env_;
+  const std::string dir_;
+  const std::string name_;
+  const size_t sets_;           // a power of two
+  std::vector<Entry> entries_;  // set by set; in a set the most recent first, free ones last
+  uint64_t used_ = 0;
+  uint64_t forgotten_ = 0;
+  uint64_t next_file_ = 1;
+  bool changed_ = true;
+  std::vector<std::string> retired_;
+  ManifestSection described_;
+};
+
+}  // namespace portolan
