@@ -68,7 +68,7 @@ Status VirtualCrawl::Run(uint64_t max_events) {
     RETURN_IF_ERROR(status_);
     ++events_;
     if (options_.after_event) RETURN_IF_ERROR(options_.after_event(events_));
-    if (options_.checkpoint_ns > 0 && time_.NowNs() >= next_checkpoint_ns_) {
+    if (options_.checkpoint_ns > 0 && time_.NowNs() >= next_checkpoint_ns_ && shard_->Settled()) {
       RETURN_IF_ERROR(Checkpoint());
       next_checkpoint_ns_ = time_.NowNs() + options_.checkpoint_ns;
     }

@@ -23,6 +23,7 @@ struct Setting {
   uint32_t connections = 256;
   uint64_t seed = 1;
   int64_t checkpoint_ns = 0;
+  bool budgets = false;
 };
 
 std::unique_ptr<World> MakeWorld(const Setting& setting) {
@@ -45,6 +46,10 @@ VirtualCrawl::Options MakeOptions(const Setting& setting) {
   // A day of virtual time has as many early rounds as a real one, and each costs real time: let them seem dearer.
   options.shard.seen.pace.bytes_per_second = 500'000;
   options.shard.gate.pace.bytes_per_second = 500'000;
+  options.shard.admission.enabled = setting.budgets;
+  options.shard.admission.star.memory = setting.memory / 8;
+  options.shard.admission.star.domains_pace.bytes_per_second = 500'000;
+  options.shard.admission.star.edges_pace.bytes_per_second = 500'000;
   return options;
 }
 
@@ -80,7 +85,7 @@ Outcome CrawlWhole(const Setting& setting, Env& env, const std::string& dir, boo
   EXPECT_TRUE(status) << status.error().ToString();
   EXPECT_EQ(crawl->shard().state(), Shard::State::kDone);
   const Shard::Census census = crawl->shard().TakeCensus();
-  EXPECT_EQ(census.unanswered + census.gate + census.frontier + census.in_flight, 0U);
+  EXPECT_EQ(census.unanswered + census.admission + census.gate + census.frontier + census.in_flight, 0U);
   // Every URL that was new has come to an end.
   EXPECT_EQ(crawl->shard().seen().counts().unique, census.finished);
 
@@ -122,6 +127,28 @@ TEST(VirtualCrawlTest, TheSameSeedGivesTheSameOrder) {
   setting.seed = 2;
   MemEnv third;
   EXPECT_NE(CrawlWhole(setting, third, "state", true).order_hash, a.order_hash);
+}
+
+// Budgets delay and never drop: with all the time of the world everything is fetched, once, and in the same order
+// twice.
+TEST(VirtualCrawlTest, WithBudgetsTheSetIsTheSameAndSoIsTheOrder) {
+  Setting setting;
+  setting.profile = "demo";
+  setting.set = {{"domains", "60"}, {"pages", "3000"}, {"size_exponent", "1.1"}};
+  setting.connections = 16;
+  setting.checkpoint_ns = 20 * kSecond;
+  setting.budgets = true;
+  MemEnv first;
+  MemEnv second;
+  const Outcome a = CrawlWhole(setting, first, "state", true);
+  ExpectClean(a);
+  const Outcome b = CrawlWhole(setting, second, "state", true);
+  EXPECT_EQ(a.order_hash, b.order_hash);
+  setting.budgets = false;
+  MemEnv third;
+  const Outcome without = CrawlWhole(setting, third, "state", true);
+  EXPECT_EQ(without.account.pages_fetched, a.account.pages_fetched);
+  EXPECT_NE(without.order_hash, a.order_hash) << "budgets changed nothing";
 }
 
 TEST(VirtualCrawlTest, EvilsNeverBreakThePoliteness) {

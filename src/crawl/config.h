@@ -82,6 +82,8 @@ struct Config {
     std::string from;
     Duration host_delay = std::chrono::seconds(1);
     Duration ip_delay = std::chrono::milliseconds(500);
+    Duration host_delay_floor = {};
+    Duration ip_delay_floor = {};
     double delay_factor = 10;
     Duration min_delay = {};
     Duration max_delay = std::chrono::minutes(5);
@@ -91,6 +93,14 @@ struct Config {
     Duration robots_ttl = std::chrono::hours(24);
     Duration robots_retry = std::chrono::hours(1);
   } politeness;
+
+  struct Budget {
+    bool enabled = false;
+    std::string function = "ranked top=10000 least=10 most=10000";
+    uint64_t vouch_base = 16;
+    uint64_t vouch_percent = 50;
+    uint64_t queues = 128;
+  } budget;
 
   struct Fetch {
     uint64_t loops = 1;

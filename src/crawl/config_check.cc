@@ -7,6 +7,7 @@
 #include <string>
 
 #include "crawl/config.h"
+#include "reputation/budget_function.h"
 #include "robots/robots_txt.h"
 #include "url/url.h"
 
@@ -103,6 +104,16 @@ void CheckPoliteness(const Config& config, Problems& problems) {
   problems.Expect(politeness.robots_retry >= seconds(1), "politeness.robots_retry", "at least 1s");
 }
 
+void CheckBudget(const Config& config, Problems& problems) {
+  const Config::Budget& budget = config.budget;
+  if (const auto function = ParseBudgetFunction(budget.function); !function) {
+    problems.Expect(false, "budget.function", function.error().message());
+  }
+  problems.Expect(budget.vouch_base <= 1'000'000, "budget.vouch_base", "at most 1000000");
+  problems.Expect(budget.vouch_percent <= 90, "budget.vouch_percent", "at most 90");
+  problems.Expect(budget.queues >= 2 && budget.queues <= 1024, "budget.queues", "from 2 to 1024");
+}
+
 void CheckFetch(const Config& config, Problems& problems) {
   const Config::Fetch& fetch = config.fetch;
   problems.Expect(fetch.loops <= 256, "fetch.loops", "at most 256");
@@ -147,6 +158,9 @@ Config ForProfile(Profile profile) {
     config.scope.mode = ScopeMode::kAny;
     config.politeness.host_delay = seconds(40);  // tau_h
     config.politeness.ip_delay = seconds(1);     // tau_s
+    config.politeness.host_delay_floor = seconds(10);
+    config.politeness.ip_delay_floor = std::chrono::milliseconds(50);
+    config.budget.enabled = true;
     config.fetch.loops = 0;
     config.memory.total = Gibi(4);
     config.checkpoint.interval = std::chrono::minutes(10);
@@ -158,6 +172,7 @@ Status ValidateConfig(const Config& config) {
   Problems problems;
   CheckCrawlAndScope(config, problems);
   CheckPoliteness(config, problems);
+  CheckBudget(config, problems);
   CheckFetch(config, problems);
   CheckOutput(config, problems);
   return std::move(problems).Result();

@@ -45,6 +45,9 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(politeness, from, "The From header field: an address of a person; empty for none."),
       SETTING(politeness, host_delay, "From the end of an answer to the next request to the same host."),
       SETTING(politeness, ip_delay, "The same for an address, across its hosts."),
+      SETTING(politeness, host_delay_floor,
+              "What a large budget may bring host_delay down to, in proportion; 0: budgets change nothing."),
+      SETTING(politeness, ip_delay_floor, "Likewise of ip_delay."),
       SETTING(politeness, delay_factor, "And at least so many times as long as the last answer took."),
       SETTING(politeness, min_delay, "The delay of a host is never below this ..."),
       SETTING(politeness, max_delay, "... nor above this, Crawl-delay of robots.txt included."),
@@ -53,6 +56,14 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(politeness, give_up_after, "Give a host up that was ill so many times in a row; 0 for never."),
       SETTING(politeness, robots_ttl, "Read robots.txt again after so long."),
       SETTING(politeness, robots_retry, "Ask again after so long for a robots.txt that could not be had."),
+
+      SETTING(budget, enabled, "Let domains that others link to have more of the crawl; URLs wait, none is dropped."),
+      SETTING(budget, function,
+              "Pages a domain may have at a time, by how many others link to it: ranked, popular, equal, proportional, "
+              "inverse or table (docs/budgets.md)."),
+      SETTING(budget, vouch_base, "A domain's links count for so many others, and ...; 0 for no limit."),
+      SETTING(budget, vouch_percent, "... for so many hundredths of those that link to it."),
+      SETTING(budget, queues, "Queues of domains that are over their budget, at most."),
 
       SETTING(fetch, loops, "Threads that fetch; 0 for one less than there are processors."),
       SETTING(fetch, connections, "Fetches a loop has open at once."),

@@ -45,6 +45,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   ShardOptions shard = options.shard;
   shard.seen.on_round_done = [raw] { raw->Wake(); };
   shard.gate.on_round_done = [raw] { raw->Wake(); };
+  shard.admission.star.on_round_done = [raw] { raw->Wake(); };
   for (size_t i = 0; i < std::max<size_t>(1, options.fetch.loops); ++i) {
     PageMakerOptions page = options.page;
     page.seed += i;

@@ -29,6 +29,7 @@ class Shard::GateToFrontier : public GateSink {
   void OnDenied(const UrlRecord& record, DenyReason reason) override { shard_.Deny(record, reason, now_); }
   void OnRobotsWanted(const UrlRecord& robots) override {
     if (status) status = shard_.frontier_->Add(robots);
+    if (status) ++shard_.robots_open_;
   }
   Status status;
 
@@ -37,10 +38,10 @@ class Shard::GateToFrontier : public GateSink {
   const Moment now_;
 };
 
-// New URLs go on to the robots loop.
-class Shard::UniqueToGate : public UniqueSink {
+// New URLs go on: to admission, or without budgets to the robots loop.
+class Shard::UniqueOnward : public UniqueSink {
  public:
-  UniqueToGate(Shard& shard, Moment now) : shard_(shard), now_(now), passed_(shard, now) {}
+  UniqueOnward(Shard& shard, Moment now) : shard_(shard), now_(now), passed_(shard, now) {}
   void OnUnique(std::string_view bytes) override {
     if (!status) return;
     const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
@@ -48,7 +49,7 @@ class Shard::UniqueToGate : public UniqueSink {
       status = Fail(ErrorCode::kCorrupt, "urlseen gave back a record that is none");
       return;
     }
-    status = shard_.AddToGate(*record, passed_, now_);
+    status = shard_.AddNew(*record, passed_, now_);
   }
   Status status;
 
@@ -63,6 +64,9 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, E
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
   std::unique_ptr<Shard> shard(new Shard(port, archive, options, std::move(scope)));
   ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, executor, options.seen));
+  if (options.admission.enabled) {
+    ASSIGN_OR_RETURN(shard->admission_, Admission::Open(env, manifest, executor, options.admission));
+  }
   ASSIGN_OR_RETURN(shard->gate_, Gate::Open(env, manifest, executor, options.gate));
   ASSIGN_OR_RETURN(shard->frontier_, Frontier::Open(env, manifest, options.frontier, now.now_ns, now.unix_ns));
   shard->opened_ns_ = shard->last_ns_ = shard->next_wake_ns_ = now.now_ns;
@@ -100,7 +104,11 @@ Status Shard::OnPage(PageResult&& result, Moment now) {
   RETURN_IF_ERROR(Finish(result, record, flight, now));
 
   if (!result.links.links.empty()) {
-    held_.push_back({std::move(result), 0, record.depth, record.hops});
+    // Only pages vouch: a line in robots.txt or a redirect costs nothing.
+    const uint64_t pld = admission_ != nullptr && record.kind == UrlKind::kPage
+                             ? admission_->PayLevelKey(record.url, HostKey(record.url))
+                             : 0;
+    held_.push_back({std::move(result), 0, record.depth, record.hops, pld});
     held_.back().page.archive = {};
   }
   return Pump(now);
@@ -130,6 +138,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
     }
     // robots.txt has its own rules for failures (the gate's): it is never retried here.
     frontier_->Finish(flight.slot, hit, now.now_ns);
+    --robots_open_;
     EndUrl(record, result, line);
     RobotsAnswer answer = result.robots.value_or(RobotsAnswer{});
     answer.hopeless = follow.retry == Retry::kNever && !HasAnswer(result.outcome);
@@ -144,6 +153,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       follow.retry == Retry::kNow || (follow.retry != Retry::kNever && record.attempts + 1 < follow.attempts);
   if (!again) {
     frontier_->Finish(flight.slot, hit, now.now_ns);
+    if (admission_ != nullptr) admission_->Observe(record.url, result);
     EndUrl(record, result, line);
     return {};
   }
@@ -187,6 +197,16 @@ void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
   archive_.Keep(none, line);
 }
 
+Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {
+  if (admission_ == nullptr) return AddToGate(record, sink, now);
+  if (new_backlog_.empty()) {
+    const Status status = admission_->Add(record);
+    if (status || status.error().code() != ErrorCode::kBusy) return status;
+  }
+  new_backlog_.push_back(EncodeUrlRecord(record));
+  return {};
+}
+
 // At the disk bound of RobotsCache the record waits here; nothing is fetched until it is through.
 Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
   if (gate_backlog_.empty()) {
@@ -216,6 +236,12 @@ Status Shard::PlaceBacklogs(Moment now) {
     if (!status && status.error().code() == ErrorCode::kBusy) return passed.status;
     RETURN_IF_ERROR(status);
     robots_backlog_.pop_front();
+  }
+  while (!new_backlog_.empty()) {
+    const Status status = admission_->Add(DecodeUrlRecord(new_backlog_.front()).value());
+    if (!status && status.error().code() == ErrorCode::kBusy) break;
+    RETURN_IF_ERROR(status);
+    new_backlog_.pop_front();
   }
   while (!gate_backlog_.empty()) {
     const Status status = gate_->Add(DecodeUrlRecord(gate_backlog_.front()).value(), passed, now.gate());
@@ -266,6 +292,14 @@ Status Shard::OfferLinks(Held& held, bool* all) {
       continue;
     }
     record.priority = static_cast<uint8_t>(std::min<uint32_t>(record.depth, options_.frontier.front_queues - 1));
+    if (held.pld != 0 && !redirect) {
+      const uint64_t target = admission_->PayLevelKey(url, link.host_hash);
+      if (const Status status = target != held.pld ? admission_->Vouch(held.pld, target) : Status(); !status) {
+        --counts_.links;
+        if (status.error().code() == ErrorCode::kBusy) return {};
+        return status;
+      }
+    }
     EncodeUrlRecord(record, encoded_);
     if (Status status = seen_->Add(link.hash, encoded_); !status) {
       --counts_.links;
@@ -299,7 +333,8 @@ Status Shard::Pump(Moment now) {
   const bool full = !Settled();
   if (!ending && !full && !paused_) RETURN_IF_ERROR(DispatchTasks(now));
   if (!ending || full) {
-    hungry_ = full || frontier_->Hungry();  // a round frees the room
+    // A round frees the room. Nobody is hungry while queues hold URLs that may go on.
+    hungry_ = full || (frontier_->Hungry() && (admission_ == nullptr || !admission_->HasQueued()));
     RETURN_IF_ERROR(StartRounds(now));
   }
   if (moved) next_wake_ns_ = now.now_ns;
@@ -309,7 +344,8 @@ Status Shard::Pump(Moment now) {
       state_ = State::kStopped;
     } else if (limited) {
       state_ = State::kDone;
-    } else if (seen_->waiting() == 0 && gate_->waiting() == 0 && frontier_->counts().urls() == 0) {
+    } else if (seen_->waiting() == 0 && (admission_ == nullptr || admission_->waiting() == 0) &&
+               gate_->waiting() == 0 && frontier_->counts().urls() == 0) {
       state_ = State::kDone;
     }
   }
@@ -317,16 +353,47 @@ Status Shard::Pump(Moment now) {
 }
 
 Status Shard::MoveResults(Moment now, bool* moved) {
-  UniqueToGate unique(*this, now);
-  if (seen_->ResultsReady() && gate_backlog_.empty()) {
+  UniqueOnward unique(*this, now);
+  if (seen_->ResultsReady() && gate_backlog_.empty() && new_backlog_.empty()) {
     ASSIGN_OR_RETURN(const uint64_t looked, seen_->Take(unique, kMoveStep, now.now_ns));
     RETURN_IF_ERROR(unique.status);
     *moved = *moved || looked > 0;
   }
+  if (admission_ != nullptr) RETURN_IF_ERROR(Admit(now, moved));
   GateToFrontier passed(*this, now);
   ASSIGN_OR_RETURN(const uint64_t pumped, gate_->Pump(passed, kMoveStep, now.gate()));
   RETURN_IF_ERROR(passed.status);
   *moved = *moved || pumped > 0;
+  return {};
+}
+
+// URLs whose turn has come go to the robots loop: while the frontier has room for another host, so that no connection
+// idles behind a giant, and else while it holds less than a few URLs a host. Beyond that they wait in BEAST's queues,
+// where a better reputation can still overtake them.
+Status Shard::Admit(Moment now, bool* moved) {
+  constexpr uint64_t kUrlsAHost = 4;
+  constexpr size_t kBatch = 256;
+  ASSIGN_OR_RETURN(const uint64_t looked, admission_->Pump(kMoveStep, now.now_ns));
+  *moved = *moved || looked > 0;
+  GateToFrontier passed(*this, now);
+  for (uint64_t admitted = 0; admitted < kMoveStep && gate_backlog_.empty();) {
+    const Frontier::Counts counts = frontier_->counts();
+    const uint64_t pending = counts.waiting() + gate_->in_cache() + gate_->waiting_on_answer();
+    const uint64_t wanted = kUrlsAHost * options_.frontier.back_queues;
+    const bool room_for_hosts = counts.active_hosts < options_.frontier.back_queues && counts.front == 0 &&
+                                gate_->in_cache() + gate_->waiting_on_answer() < wanted;
+    if (pending >= wanted && !room_for_hosts) break;
+    ASSIGN_OR_RETURN(const std::vector<std::string> records, admission_->Pop(kBatch));
+    if (records.empty()) break;
+    for (const std::string& bytes : records) {
+      const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
+      if (!record) return Fail(ErrorCode::kCorrupt, "beast gave back a record that is none");
+      RETURN_IF_ERROR(AddToGate(*record, passed, now));
+      RETURN_IF_ERROR(passed.status);
+    }
+    admitted += records.size();
+    *moved = true;
+  }
   return {};
 }
 
@@ -348,6 +415,7 @@ Status Shard::DispatchTasks(Moment now) {
         FailUnfetched(dispatch, now);
         if (dispatch.record.kind == UrlKind::kRobots) {
           // The frontier has tried as often as there is hope.
+          --robots_open_;
           RobotsAnswer none;
           none.hopeless = true;
           RETURN_IF_ERROR(TellGate(dispatch.record, none, now));
@@ -412,9 +480,14 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
 Status Shard::StartRounds(Moment now) {
   ASSIGN_OR_RETURN(const bool seen_began, seen_->StartRound(now.now_ns, hungry_));
   ASSIGN_OR_RETURN(const bool gate_began, gate_->StartRounds(now.gate(), hungry_));
-  if (seen_began || gate_began) {
+  bool star_began = false;
+  if (admission_ != nullptr) {
+    ASSIGN_OR_RETURN(star_began, admission_->StartRound(now.now_ns, hungry_));
+    next_wake_ns_ = std::min(next_wake_ns_, admission_->NextRoundTime(now.now_ns, hungry_));
+  }
+  if (seen_began || gate_began || star_began) {
     // An executor that works at once has the answers already.
-    if (seen_->ResultsReady() || gate_->Ready()) next_wake_ns_ = now.now_ns;
+    if (seen_->ResultsReady() || gate_->Ready() || (star_began && admission_->Ready())) next_wake_ns_ = now.now_ns;
   }
   next_wake_ns_ =
       std::min({next_wake_ns_, seen_->NextRoundTime(now.now_ns, hungry_), gate_->NextRoundTime(now.gate(), hungry_)});
@@ -438,11 +511,12 @@ bool Shard::AtLimit(Moment now) {
 Shard::Census Shard::TakeCensus() const {
   Census census;
   census.unanswered = seen_->waiting();
-  census.gate = gate_->waiting();
+  census.admission = new_backlog_.size() + (admission_ == nullptr ? 0 : admission_->waiting());
+  census.gate = gate_->waiting() + gate_backlog_.size();
   census.frontier = frontier_->counts().waiting();
   census.in_flight = in_flight_.size();
   census.finished = counts_.finished();
-  census.robots = robots_in_flight_;
+  census.robots = robots_open_;
   return census;
 }
 
@@ -452,6 +526,9 @@ std::vector<Checkpointable*> Shard::Checkpointables() {
   std::vector<Checkpointable*> all = {this};
   for (const auto& part : {seen_->Checkpointables(), gate_->Checkpointables(), frontier_->Checkpointables()}) {
     all.insert(all.end(), part.begin(), part.end());
+  }
+  if (admission_ != nullptr) {
+    for (Checkpointable* part : admission_->Checkpointables()) all.push_back(part);
   }
   return all;
 }

@@ -8,17 +8,17 @@
 // from an Env. The same events in the same order give the same commands in the same order.
 //
 // The way of a URL through it:
-//   link found → in scope? not too deep? → UrlSeen (new?) → Gate (robots.txt allows?) → Frontier (when?) → fetch →
-//   → its links …
+//   link found → in scope? not too deep? → UrlSeen (new?) → Admission (does its domain deserve it now?) →
+//   → Gate (robots.txt allows?) → Frontier (when?) → fetch → its links …
+// Without budgets there is no Admission: new URLs go to the gate at once.
 //
 // After each event it pumps: results of merges move on, tasks are dispatched while connections are free, merges are
 // started when the frontier is hungry. A pump does a bounded amount of work; NextWake() says when OnTick is due.
 //
-// Thread: one. Invariant: every URL that UrlSeen called new is in exactly one place: gate, frontier (front queue, back
-// queue, spill), in flight, or done; Census() counts them.
-// Memory bound: ShardMemory's parts; `held` links of pages that wait for URLseen (at most a page for each connection).
-// Errors: a Status that is an error means that the disk failed and the state is doubtful: stop, go back to the last
-// checkpoint. kNoSpace and kBusy are handled inside.
+// Thread: one. Invariant: every URL that UrlSeen called new is in exactly one place: admission, gate, frontier (front
+// queue, back queue, spill), in flight, or done; Census() counts them. Memory bound: ShardMemory's parts; `held` links
+// of pages that wait for URLseen (at most a page for each connection). Errors: a Status that is an error means that the
+// disk failed and the state is doubtful: stop, go back to the last checkpoint. kNoSpace and kBusy are handled inside.
 
 #pragma once
 
@@ -31,6 +31,7 @@
 
 #include "archive/crawl_log.h"
 #include "base/result.h"
+#include "crawl/admission.h"
 #include "crawl/counts.h"
 #include "crawl/scope.h"
 #include "disk/manifest.h"
@@ -76,6 +77,7 @@ struct ShardOptions {
   FrontierOptions frontier;
   UrlSeenOptions seen{.pace = {.patience_ns = 200'000'000}};
   GateOptions gate;
+  AdmissionOptions admission;
 };
 
 class Shard : public Checkpointable {
@@ -106,11 +108,15 @@ class Shard : public Checkpointable {
 
   struct Census {
     uint64_t unanswered = 0;  // links in URLseen: new or not is not known yet
+    uint64_t admission = 0;   // in STAR, BEAST's queues or Q_F
     uint64_t gate = 0;
     uint64_t frontier = 0;
     uint64_t in_flight = 0;
     uint64_t finished = 0;
     uint64_t robots = 0;  // of frontier and in_flight: robots.txt fetches, which are no URLs of the crawl
+
+    // URLs that URLseen called new, each in one place.
+    uint64_t urls() const { return admission + gate + frontier + in_flight - robots + finished; }
   };
   Census TakeCensus() const;
 
@@ -118,13 +124,17 @@ class Shard : public Checkpointable {
   const Frontier& frontier() const { return *frontier_; }
   const Gate& gate() const { return *gate_; }
   const UrlSeen& seen() const { return *seen_; }
+  const Admission* admission() const { return admission_.get(); }  // null without budgets
   int64_t running_ns(Moment now) const { return ran_before_ns_ + (now.now_ns - opened_ns_); }
   // The limit that ended the crawl: "max_pages" …, empty while none did.
   std::string_view limit_reached() const { return limit_reached_; }
 
   // Everything is in a structure that a checkpoint holds: nothing waits here for room in another one.
   // A checkpoint REQUIRES it.
-  bool Settled() const { return held_.empty() && gate_backlog_.empty() && robots_backlog_.empty(); }
+  bool Settled() const {
+    return held_.empty() && new_backlog_.empty() && gate_backlog_.empty() && robots_backlog_.empty() &&
+           (admission_ == nullptr || admission_->Settled());
+  }
 
   // Everything that a manifest must hold, this included.
   std::vector<Checkpointable*> Checkpointables();
@@ -144,13 +154,14 @@ class Shard : public Checkpointable {
     size_t next = 0;
     uint16_t depth = 0;
     uint8_t hops = 0;
+    uint64_t pld = 0;  // of the page; 0 where it vouches for nobody
   };
   struct LateRobots {
     std::string request;
     uint8_t hops = 0;
     RobotsAnswer answer;
   };
-  class UniqueToGate;
+  class UniqueOnward;
   class GateToFrontier;
 
   Shard(FetchPort& port, ArchivePort& archive, const ShardOptions& options, Scope scope)
@@ -163,6 +174,8 @@ class Shard : public Checkpointable {
   void FailUnfetched(const Dispatch& dispatch, Moment now);
   Status Start(const Dispatch& dispatch, Moment now);
   Status StartRounds(Moment now);
+  Status AddNew(const UrlRecord& record, GateSink& sink, Moment now);
+  Status Admit(Moment now, bool* moved);
   Status AddToGate(const UrlRecord& record, GateSink& sink, Moment now);
   Status TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now);
   Status PlaceBacklogs(Moment now);
@@ -178,14 +191,17 @@ class Shard : public Checkpointable {
   const ShardOptions options_;
   Scope scope_;
   std::unique_ptr<UrlSeen> seen_;
+  std::unique_ptr<Admission> admission_;  // null without budgets
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Frontier> frontier_;
 
   std::unordered_map<uint64_t, InFlight> in_flight_;  // never iterated
   uint64_t next_id_ = 1;
   uint64_t robots_in_flight_ = 0;
+  uint64_t robots_open_ = 0;  // those, and the ones in the frontier
   // What found no room, because a DRUM was at its disk bound. While there is any, nothing new is fetched.
   std::deque<Held> held_;                  // at most a page for each fetch that was in flight
+  std::deque<std::string> new_backlog_;    // records for admission: at most kMoveStep
   std::deque<std::string> gate_backlog_;   // records: at most kMoveStep and those in flight
   std::deque<LateRobots> robots_backlog_;  // at most those in flight
   std::string encoded_;                    // scratch

@@ -45,6 +45,7 @@ ManifestSection Shard::Describe() const {
   ForEachCount(counts_, [&](const std::string& name, uint64_t count) {
     if (count > 0) section.numbers[name] = count;  // absent is 0: statuses are many and mostly unused
   });
+  section.numbers["robots_open"] = robots_open_;
   section.numbers["running_ns"] = static_cast<uint64_t>(flushed_running_ns_);
   return section;
 }
@@ -56,6 +57,7 @@ Status Shard::Restore(const Manifest& manifest) {
     const auto found = section->numbers.find(name);
     count = found == section->numbers.end() ? 0 : found->second;
   });
+  ASSIGN_OR_RETURN(robots_open_, section->Number("robots_open"));
   ASSIGN_OR_RETURN(const uint64_t ran, section->Number("running_ns"));
   ran_before_ns_ = static_cast<int64_t>(ran);
   return {};

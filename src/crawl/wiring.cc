@@ -65,6 +65,15 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   shard.gate.request_timeout_s =
       std::min({shard.gate.request_timeout_s, shard.gate.robots_ttl_s, shard.gate.unreachable_ttl_s});
 
+  AdmissionOptions& admission = shard.admission;
+  admission.enabled = config.budget.enabled;
+  admission.star.memory = std::max(memory / 8, StarOptions::kMinMemory);
+  admission.star.budget_function = config.budget.function;
+  admission.beast.max_queues = static_cast<uint32_t>(config.budget.queues);
+  admission.yield.memory = memory / 256;
+  admission.hosts.memory = memory / 128;
+  admission.content_memory = memory / 256;
+
   FrontierOptions& frontier = shard.frontier;
   frontier.memory = memory / 4;
   // A host costs about 400 bytes before its first URL.
@@ -73,6 +82,8 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   frontier.give_up_after = static_cast<uint32_t>(config.politeness.give_up_after);
   frontier.politeness = {.host_delay_ns = config.politeness.host_delay.count(),
                          .ip_delay_ns = config.politeness.ip_delay.count(),
+                         .host_delay_floor_ns = config.politeness.host_delay_floor.count(),
+                         .ip_delay_floor_ns = config.politeness.ip_delay_floor.count(),
                          .delay_factor = config.politeness.delay_factor,
                          .min_delay_ns = config.politeness.min_delay.count(),
                          .max_delay_ns = config.politeness.max_delay.count(),

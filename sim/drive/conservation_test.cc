@@ -1,0 +1,107 @@
+// Every URL that was called new is in exactly one place, at every moment of random crawls with budgets, and after
+// crashes.
+
+#include <gtest/gtest.h>
+
+#include "io/mem_env.h"
+#include "io/rng.h"
+#include "sim/drive/virtual_crawl.h"
+
+namespace portolan::sim {
+namespace {
+
+constexpr int64_t kBegin = 1'780'000'000'000'000'000;
+
+Status ExpectAllThere(const Shard& shard) {
+  const Shard::Census census = shard.TakeCensus();
+  const uint64_t unique = shard.seen().counts().unique;
+  if (census.urls() == unique) return {};
+  return Fail(ErrorCode::kCorrupt, std::to_string(unique) + " URLs were new, " + std::to_string(census.urls()) +
+                                       " are there: admission " + std::to_string(census.admission) + ", gate " +
+                                       std::to_string(census.gate) + ", frontier " + std::to_string(census.frontier) +
+                                       ", in flight " + std::to_string(census.in_flight) + ", robots " +
+                                       std::to_string(census.robots) + ", finished " + std::to_string(census.finished));
+}
+
+VirtualCrawl::Options OptionsOf(uint64_t seed) {
+  Rng rng(seed);
+  VirtualCrawl::Options options;
+  options.shard.scope.mode = ScopeMode::kAny;
+  options.shard.connections = static_cast<uint32_t>(4 + rng.Below(60));
+  options.shard.max_pages = 1500;  // traps and farms are endless
+  options.shard.frontier.memory = uint64_t{2} << 20;
+  options.shard.frontier.back_queues = 3 * options.shard.connections;
+  options.shard.frontier.politeness.host_delay_ns = 4 * kSecond;
+  options.shard.frontier.politeness.ip_delay_ns = kSecond / 10;
+  options.shard.frontier.politeness.host_delay_floor_ns = kSecond;
+  options.shard.frontier.politeness.ip_delay_floor_ns = kSecond / 50;
+  options.shard.frontier.politeness.base_budget = 2;
+  options.shard.seen.memory = uint64_t{2} << 20;
+  options.shard.gate.memory = uint64_t{2} << 20;
+  options.shard.admission.enabled = true;
+  options.shard.admission.star.memory = uint64_t{2} << 20;
+  options.shard.admission.star.budget_function = "ranked top=50 least=2 most=200";
+  options.shard.admission.beast.max_queues = 16;
+  options.shard.admission.yield.memory = uint64_t{64} << 10;
+  options.shard.admission.hosts.memory = uint64_t{64} << 10;
+  options.shard.admission.hosts.base = 2;
+  options.checkpoint_ns = static_cast<int64_t>(5 + rng.Below(30)) * kSecond;
+  return options;
+}
+
+Judge::Options Rules() {
+  Judge::Options judge;
+  judge.rules.host_gap_ns = kSecond;
+  judge.rules.ip_gap_ns = kSecond / 50;
+  judge.rules.slack_ns = 0;
+  judge.rules.connections = 1;
+  return judge;
+}
+
+TEST(ConservationTest, EveryUrlIsInOnePlaceAtEveryMoment) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    WorldParams params = LoadProfile(seed % 2 == 0 ? "evil" : "spam").value();
+    for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
+             {"domains", "60"}, {"pages", "2000"}, {"spam_domains", "30"}, {"giant_pages", "1000"}}) {
+      ASSERT_TRUE(SetParam(params, key, value)) << key;
+    }
+    const auto world = World::Create(params, seed).value();
+    MemEnv env;
+    Judge judge(*world, Rules());
+    VirtualCrawl::Options options = OptionsOf(seed);
+    Rng rng(seed + 100);
+    int64_t begin_ns = 0;
+    uint64_t most_waiting = 0;
+    for (int life = 0;; ++life) {
+      VirtualTime time(kBegin + begin_ns);
+      VirtualCrawl* running = nullptr;
+      options.begin_unix_ns = kBegin + begin_ns;
+      options.after_event = [&](uint64_t) -> Status {
+        most_waiting = std::max(most_waiting, running->shard().TakeCensus().admission);
+        return ExpectAllThere(running->shard());
+      };
+      auto crawl = VirtualCrawl::Open(env, *world, time, judge, options);
+      ASSERT_TRUE(crawl.has_value()) << crawl.error().ToString();
+      running = crawl->get();
+      ASSERT_TRUE(ExpectAllThere(running->shard()));
+      ASSERT_TRUE(running->Seed());
+      const bool last = life == 3;
+      const Status status = running->Run(last ? 50'000'000 : 500 + rng.Below(3000));
+      ASSERT_TRUE(status) << "seed " << seed << ", life " << life << ": " << status.error().ToString();
+      if (last) {
+        EXPECT_EQ(running->shard().state(), Shard::State::kDone);
+        break;
+      }
+      begin_ns += time.NowNs() + kSecond;
+      crawl->reset();
+      env.Crash(life % 2 == 0 ? CrashMode::kLoseUnsynced : CrashMode::kTorn, seed);
+    }
+    EXPECT_GT(most_waiting, 50U) << "budgets held nobody back";
+    const Account account = judge.Finish(kBegin + begin_ns);
+    EXPECT_EQ(account.Of(Violation::kHostGap), 0U) << AccountTable(account);
+    EXPECT_EQ(account.Of(Violation::kIpGap), 0U) << AccountTable(account);
+  }
+}
+
+}  // namespace
+}  // namespace portolan::sim

@@ -1,0 +1,122 @@
+#include "crawl/admission.h"
+
+#include <algorithm>
+
+namespace portolan {
+
+// A URL with its standing goes to its queue. One that the disk refuses waits here, and those behind it too.
+class Admission::StandingToBeast : public StandingSink {
+ public:
+  explicit StandingToBeast(Admission& to) : to_(to) {}
+
+  void OnStanding(std::string_view bytes, const Standing& standing) override {
+    std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
+    if (!record) {
+      status = Fail(ErrorCode::kCorrupt, "star gave back a record that is none");
+      return;
+    }
+    const uint64_t host = HostKey(record->url);
+    const uint64_t pld = to_.domains_.Key(HostOf(record->url), host);
+    to_.heard_[pld % kHeardEntries] = {pld, standing.budget};
+    record->budget = static_cast<uint16_t>(std::min<uint32_t>(standing.budget, 0xffff));
+    EncodeUrlRecord(*record, to_.encoded_);
+    const BudgetVerdict verdict{
+        .judged_tick = standing.tick, .place = standing.place, .later = standing.later, .fresh = standing.fresh};
+    if (status) status = to_.beast_->Place(to_.encoded_, verdict);
+    if (!status) to_.unplaced_.push_back({to_.encoded_, verdict});
+  }
+  Status status;
+
+ private:
+  Admission& to_;
+};
+
+Result<std::unique_ptr<Admission>> Admission::Open(Env& env, const Manifest& manifest, Executor& executor,
+                                                   const AdmissionOptions& options) {
+  ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create());
+  std::unique_ptr<Admission> made(new Admission(std::move(domains), options));
+  ASSIGN_OR_RETURN(made->star_, Star::Open(env, manifest, executor, options.star));
+  ASSIGN_OR_RETURN(made->beast_, Beast::Open(env, manifest, options.beast));
+  ASSIGN_OR_RETURN(made->yield_, YieldTable::Open(env, manifest, options.yield));
+  ASSIGN_OR_RETURN(made->hosts_, HostAllowance::Open(env, manifest, options.hosts));
+  return made;
+}
+
+Status Admission::Add(const UrlRecord& record) {
+  EncodeUrlRecord(record, encoded_);
+  return AddToStar(record, encoded_, /*fresh=*/true);
+}
+
+Status Admission::AddToStar(const UrlRecord& record, std::string_view bytes, bool fresh) {
+  const std::string_view host = HostOf(record.url);
+  const uint64_t host_key = HostKey(record.url);
+  const uint64_t pld = domains_.Key(host, host_key);
+  const Heard& heard = heard_[pld % kHeardEntries];
+  const uint32_t budget = heard.pld == pld ? heard.budget : star_->BudgetOf(0);
+  const uint32_t price = std::max(yield_->Price(GroupsOf(record.url)), hosts_->Price(pld, host_key, budget));
+  return star_->AddUrl({.pld = pld,
+                        .pld_name = domains_.Name(host).substr(0, kMaxPldName),
+                        .record = bytes,
+                        .tick = beast_->tick(),
+                        .horizon = static_cast<uint16_t>(beast_->horizon()),
+                        .price = static_cast<uint16_t>(price),
+                        .fresh = fresh});
+}
+
+void Admission::Observe(std::string_view url, const PageResult& result) {
+  const bool answered = HasAnswer(result.outcome) && result.status > 0;
+  // A redirect's target speaks for itself.
+  if (answered && result.status >= 300 && result.status < 400) return;
+  bool useful = answered && result.status < 300;
+  if (useful && result.fingerprint != 0) {
+    useful = !content_.Contains(result.fingerprint);
+    if (useful) content_.Insert(result.fingerprint);
+  }
+  yield_->Observe(GroupsOf(url), useful);
+}
+
+Result<uint64_t> Admission::Pump(uint64_t max, int64_t now_ns) {
+  while (!unplaced_.empty()) {
+    RETURN_IF_ERROR(beast_->Place(unplaced_.front().record, unplaced_.front().verdict));
+    unplaced_.pop_front();
+  }
+  StandingToBeast sink(*this);
+  ASSIGN_OR_RETURN(const uint64_t looked, star_->Take(sink, max, now_ns));
+  RETURN_IF_ERROR(sink.status);
+  RETURN_IF_ERROR(Rebudget());
+  return looked;
+}
+
+// URLs of Q_F whose re-scan is due go through Star again, as far as it has room.
+Status Admission::Rebudget() {
+  while (true) {
+    while (!returning_.empty()) {
+      const std::optional<UrlRecord> record = DecodeUrlRecord(returning_.front());
+      if (!record) return Fail(ErrorCode::kCorrupt, "beast gave back a record that is none");
+      const Status status = AddToStar(*record, returning_.front(), /*fresh=*/false);
+      if (!status && status.error().code() == ErrorCode::kBusy) return {};
+      RETURN_IF_ERROR(status);
+      returning_.pop_front();
+    }
+    const uint64_t due = beast_->WantsRebudget() ? beast_->RebudgetDue() : 0;
+    if (due == 0) return {};
+    ASSIGN_OR_RETURN(std::vector<std::string> records, beast_->PopFailed(std::min<uint64_t>(due, kBatch)));
+    if (records.empty()) return {};
+    for (std::string& record : records) returning_.push_back(std::move(record));
+  }
+}
+
+uint64_t Admission::waiting() const {
+  const BeastCounts& beast = beast_->counts();
+  return star_->waiting() + unplaced_.size() + returning_.size() + beast.queued + beast.failed;
+}
+
+std::vector<Checkpointable*> Admission::Checkpointables() {
+  std::vector<Checkpointable*> all = star_->Checkpointables();
+  for (Checkpointable* part : beast_->Checkpointables()) all.push_back(part);
+  all.push_back(yield_->checkpointable());
+  for (Checkpointable* part : hosts_->Checkpointables()) all.push_back(part);
+  return all;
+}
+
+}  // namespace portolan

@@ -1,0 +1,111 @@
+// Admission: which of the new URLs go on to the robots loop now, and which later. STAR and BEAST together.
+//
+//   Add (a URL that URLseen called new) → Star (standing of its domain) → Beast (a queue, or Q_F) → Pop → gate
+//                                            ▲                                  │ a re-scan
+//                                            └──────────────────────────────────┘
+//
+// What a URL costs its domain's budget is its price: 1, or more where the host or the directory yields little that is
+// new (YieldTable), or the domain has more hosts than its budget allows (HostAllowance). The budget travels on with the
+// record: the frontier's delays go by it.
+//
+// Thread: one owner, the shard. No clock, no randomness. Invariant: a URL that Add took is in Star, in Beast, in one of
+// the two small lists here, or was given out by Pop: waiting() counts all of them.
+// Memory bound: Star's, Beast's, the two tables', 1 MiB of budgets that were heard lately, the content cache; the lists
+// hold at most a batch each.
+// At the bound of the disk: Add and Vouch say kBusy and have not taken anything; Pump frees room.
+// Durability: Checkpointables(), all in one manifest, REQUIRES Settled().
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "budget/beast.h"
+#include "budget/host_allowance.h"
+#include "budget/yield_table.h"
+#include "crawl/pay_level.h"
+#include "disk/recent_keys.h"
+#include "flow/page_result.h"
+#include "flow/url_record.h"
+#include "reputation/star.h"
+
+namespace portolan {
+
+struct AdmissionOptions {
+  bool enabled = false;  // false: every new URL goes on at once
+  StarOptions star;
+  BeastOptions beast;
+  YieldTable::Options yield;
+  HostAllowance::Options hosts;
+  uint64_t content_memory = uint64_t{1} << 20;  // fingerprints of pages that came lately, 8 bytes each
+};
+
+class Admission {
+ public:
+  static Result<std::unique_ptr<Admission>> Open(Env& env, const Manifest& manifest, Executor& executor,
+                                                 const AdmissionOptions& options);
+
+  // A new URL. kBusy: not taken.
+  Status Add(const UrlRecord& record);
+  // A page of one domain links to another one. kBusy: not taken.
+  Status Vouch(uint64_t source_pld, uint64_t target_pld) { return star_->AddEdge(source_pld, target_pld); }
+  uint64_t PayLevelKey(std::string_view url, uint64_t host_key) { return domains_.Key(HostOf(url), host_key); }
+
+  // What a fetch that came to its end brought.
+  void Observe(std::string_view url, const PageResult& result);
+
+  // Moves what is ready, about `max` URLs; returns how many it looked at.
+  Result<uint64_t> Pump(uint64_t max, int64_t now_ns);
+  // Up to `max` records whose turn has come. None while everything is empty or being judged.
+  Result<std::vector<std::string>> Pop(size_t max) { return beast_->Pop(max); }
+  // Pop has something now.
+  bool HasQueued() const { return beast_->counts().queued > 0; }
+  bool Ready() const { return star_->ResultsReady() || !unplaced_.empty() || !returning_.empty(); }
+
+  int64_t NextRoundTime(int64_t now_ns, bool hungry) { return star_->NextRoundTime(now_ns, hungry); }
+  Result<bool> StartRound(int64_t now_ns, bool hungry) { return star_->StartRound(now_ns, hungry); }
+
+  uint64_t waiting() const;
+  bool Settled() const { return unplaced_.empty() && returning_.empty(); }
+  const Star& star() const { return *star_; }
+  const Beast& beast() const { return *beast_; }
+
+  std::vector<Checkpointable*> Checkpointables();
+
+ private:
+  static constexpr size_t kBatch = 256;
+  static constexpr size_t kHeardEntries = 1 << 16;
+
+  struct Unplaced {
+    std::string record;
+    BudgetVerdict verdict;
+  };
+  struct Heard {
+    uint64_t pld = 0;
+    uint32_t budget = 0;
+  };
+  class StandingToBeast;
+
+  Admission(PayLevelDomains domains, const AdmissionOptions& options)
+      : domains_(std::move(domains)), content_(options.content_memory), heard_(kHeardEntries) {}
+  Status AddToStar(const UrlRecord& record, std::string_view bytes, bool fresh);
+  Status Rebudget();
+
+  PayLevelDomains domains_;
+  std::unique_ptr<Star> star_;
+  std::unique_ptr<Beast> beast_;
+  std::unique_ptr<YieldTable> yield_;
+  std::unique_ptr<HostAllowance> hosts_;
+  RecentKeys content_;
+  std::vector<Heard> heard_;           // by pld: the budget that its last URL was given
+  std::deque<Unplaced> unplaced_;      // judged, but Beast's disk refused
+  std::deque<std::string> returning_;  // from Q_F, but Star had no room
+  std::string encoded_;
+};
+
+}  // namespace portolan
