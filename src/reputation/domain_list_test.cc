@@ -32,6 +32,7 @@ class DomainListTest : public testing::Test {
     StarOptions options;
     options.memory = StarOptions::kMinMemory;
     options.budget_function = "proportional least=2 most=50";
+    options.vouch_base = 0;
     star_ = Star::Open(env_, manifest_, executor_, options).value();
   }
   void Settle() {

@@ -23,6 +23,7 @@ void EncodeDomainRecord(const DomainRecord& record, char* to) {
   StoreLe<uint32_t>(to + 12, record.tick);
   StoreLe<uint16_t>(to + 16, record.horizon);
   StoreLe<uint16_t>(to + 18, record.price);
+  StoreLe<uint32_t>(to + 20, record.vouched);
 }
 
 std::string EncodeDomainRecord(const DomainRecord& record) {
@@ -40,6 +41,7 @@ DomainRecord DecodeDomainRecord(std::string_view bytes) {
   record.tick = LoadLe<uint32_t>(bytes.data() + 12);
   record.horizon = LoadLe<uint16_t>(bytes.data() + 16);
   record.price = LoadLe<uint16_t>(bytes.data() + 18);
+  record.vouched = LoadLe<uint32_t>(bytes.data() + 20);
   return record;
 }
 
@@ -59,6 +61,12 @@ BucketPlace PlaceInBucket(const DomainRecord& stored, const BucketUrl& url, uint
 DomainRecord InDegreeTuple() {
   DomainRecord tuple;
   tuple.in_degree = 1;
+  return tuple;
+}
+
+DomainRecord VouchTuple() {
+  DomainRecord tuple;
+  tuple.vouched = 1;
   return tuple;
 }
 
@@ -85,6 +93,7 @@ void CombineDomain(DomainRecord& stored, const DomainRecord& tuple, const Budget
   }
   stored.in_degree = AddSaturating(stored.in_degree, tuple.in_degree);
   stored.passed = AddSaturating(stored.passed, tuple.passed);
+  stored.vouched = AddSaturating(stored.vouched, tuple.vouched);
 }
 
 void EncodeStarAux(const StarAux& aux, std::string& out) {

@@ -27,12 +27,13 @@ struct DomainRecord {
   uint32_t used = 0;       // price of its URLs in the queues after `tick`, less what leaked
   uint32_t tick = 0;       // of its latest URL
   uint16_t horizon = 0;    // of its last URL
-  uint16_t price = 0;      // of its last URL; in a tuple 0 marks one that only adds to the in-degree
+  uint16_t price = 0;      // of its last URL; in a tuple 0 marks one that is no URL
+  uint32_t vouched = 0;    // distinct other domains that it links to, counted or not; stays at its largest value
 
   bool operator==(const DomainRecord&) const = default;
 };
 
-inline constexpr size_t kDomainRecordSize = 20;
+inline constexpr size_t kDomainRecordSize = 24;
 
 // Writes kDomainRecordSize bytes.
 void EncodeDomainRecord(const DomainRecord& record, char* to);
@@ -61,10 +62,15 @@ BucketPlace PlaceInBucket(const DomainRecord& stored, const BucketUrl& url, uint
 
 // Tuples' values.
 DomainRecord InDegreeTuple();
+DomainRecord VouchTuple();  // of the edge's source
 DomainRecord UrlTuple(const BucketUrl& url, bool fresh);
 
 // DRUM's combine: the tuple's record into the stored one, with the budget that the domain has at that moment.
 void CombineDomain(DomainRecord& stored, const DomainRecord& tuple, const BudgetTable& budgets);
+
+// What travels with a vouch through the DRUM of domains (aux): the edge's target. A URL's aux is longer, so the length
+// tells which it is.
+inline constexpr size_t kVouchAuxSize = 8;
 
 // What travels with a URL through the DRUM of domains (aux): the tuple's own numbers, what the names log wants, and
 // the record. Views die with the bytes.

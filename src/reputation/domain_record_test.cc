@@ -26,6 +26,7 @@ struct Domain {
     EXPECT_EQ(stored->tick, place.tick);
     return place;
   }
+  void Vouch() { Take(VouchTuple(), kTen); }
   void Link(const BudgetTable& budgets = kTen) { Take(InDegreeTuple(), budgets); }
 
  private:
@@ -44,10 +45,14 @@ TEST(DomainRecordTest, BytesAreThoseOfTheFormatPage) {
                             .used = 0x21222324,
                             .tick = 0x31323334,
                             .horizon = 0x4142,
-                            .price = 0x5152};
+                            .price = 0x5152,
+                            .vouched = 0x61626364};
   const std::string bytes = EncodeDomainRecord(record);
-  EXPECT_EQ(bytes, "\x04\x03\x02\x01\x14\x13\x12\x11\x24\x23\x22\x21\x34\x33\x32\x31\x42\x41\x52\x51"sv);
+  EXPECT_EQ(bytes,
+            "\x04\x03\x02\x01\x14\x13\x12\x11\x24\x23\x22\x21\x34\x33\x32\x31\x42\x41\x52\x51\x64\x63\x62\x61"sv);
   EXPECT_EQ(DecodeDomainRecord(bytes), record);
+  EXPECT_EQ(EncodeDomainRecord(VouchTuple()), "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0"sv);
+  EXPECT_EQ(EncodeDomainRecord(InDegreeTuple()), "\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"sv);
 }
 
 TEST(DomainRecordTest, AuxBytesAreThoseOfTheFormatPage) {
@@ -74,6 +79,9 @@ TEST(DomainRecordTest, DamagedAuxIsRefused) {
   std::string bytes;
   EncodeStarAux({.url = {1, 2, 3}, .fresh = true, .pld = 5, .pld_name = "a.org", .record = ""}, bytes);
   ASSERT_TRUE(DecodeStarAux(bytes));
+  std::string shortest;
+  EncodeStarAux({.url = {1, 2, 3}, .fresh = false, .pld = 0, .pld_name = {}, .record = ""}, shortest);
+  EXPECT_GT(shortest.size(), kVouchAuxSize) << "or it would be taken for a vouch";
   for (size_t length = 0; length < bytes.size(); ++length) {
     const std::string cut(bytes, 0, length);
     EXPECT_FALSE(DecodeStarAux(cut)) << length;
@@ -169,9 +177,27 @@ TEST(BucketTest, LinksBeforeTheFirstUrlChangeNothingInTheBucket) {
   EXPECT_EQ(linked.stored->in_degree, 2U);
 }
 
+TEST(BucketTest, VouchesBeforeTheFirstUrlChangeNothingButTheirCount) {
+  Domain vouching;
+  vouching.Vouch();
+  vouching.Vouch();
+  EXPECT_EQ(*vouching.stored,
+            (DomainRecord{.in_degree = 0, .passed = 0, .used = 0, .tick = 0, .horizon = 0, .price = 0, .vouched = 2}));
+  EXPECT_EQ(vouching.Url(9, 4).place, 0U);
+  Domain plain;
+  plain.Url(9, 4);
+  plain.stored->vouched = 2;
+  EXPECT_EQ(*vouching.stored, *plain.stored);
+}
+
 TEST(BucketTest, CountsStayAtTheirLargestValue) {
   DomainRecord record{
-      .in_degree = ~uint32_t{0}, .passed = ~uint32_t{0}, .used = 0, .tick = 0, .horizon = 0, .price = 0};
+      .in_degree = ~uint32_t{0}, .passed = ~uint32_t{0}, .used = 0, .tick = 0, .horizon = 0, .price = 0, .vouched = 0};
+  CombineDomain(record, VouchTuple(), kTen);
+  EXPECT_EQ(record.vouched, 1U);
+  record.vouched = ~uint32_t{0};
+  CombineDomain(record, VouchTuple(), kTen);
+  EXPECT_EQ(record.vouched, ~uint32_t{0});
   CombineDomain(record, InDegreeTuple(), kTen);
   CombineDomain(record, UrlTuple({1, 4, 1}, true), kTen);
   EXPECT_EQ(record.in_degree, ~uint32_t{0});
@@ -191,7 +217,8 @@ TEST(BucketTest, TheLargestNumbersDoNotOverflow) {
   }
   EXPECT_EQ(total, uint64_t{65'535} * 65'535);
   // A damaged record may say anything.
-  const DomainRecord damaged{.in_degree = 0, .passed = 0, .used = ~uint32_t{0}, .tick = 0, .horizon = 0, .price = 0};
+  const DomainRecord damaged{
+      .in_degree = 0, .passed = 0, .used = ~uint32_t{0}, .tick = 0, .horizon = 0, .price = 0, .vouched = 0};
   EXPECT_EQ(PlaceInBucket(damaged, {0, 65'535, 65'535}, kMaxBudget).used, ~uint32_t{0});
 }
 

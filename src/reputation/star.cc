@@ -12,16 +12,11 @@
 namespace portolan {
 namespace {
 
-constexpr size_t kRaises = 64;         // edges taken at a time
-constexpr uint64_t kUrlsAtATime = 64;  // before a full block of names is written: they may add 16 KB of names to it
-constexpr uint64_t kNamesMemory = 64 << 10;
+// A full block of names is written between kAtATime answers, which may add 16 KB of names to it.
+constexpr uint64_t kBlocksMemory = 64 << 10;
+constexpr size_t kRaisesBlock = 2048;
 
-uint64_t EdgeKey(uint64_t source, uint64_t target) {
-  char bytes[16];
-  StoreLe<uint64_t>(bytes, source);
-  StoreLe<uint64_t>(bytes + 8, target);
-  return Hash64(std::string_view(bytes, sizeof bytes));
-}
+constexpr size_t kEdgeSize = 16;  // source and target: an edge's aux, and its hash the key
 
 }  // namespace
 
@@ -31,9 +26,9 @@ Result<StarMemoryPlan> StarMemoryPlan::Make(const StarOptions& options) {
                                                          options.memory, StarOptions::kMinMemory));
   }
   StarMemoryPlan plan;
-  // The largest heap, the table in use and the one being made, the block of names.
+  // The largest heap, the table in use and the one being made, the blocks of names and raises.
   plan.fixed =
-      BudgetFunction::kMaxRanks * sizeof(uint32_t) + 2 * BudgetTable::kMaxSteps * sizeof(BudgetStep) + kNamesMemory;
+      BudgetFunction::kMaxRanks * sizeof(uint32_t) + 2 * BudgetTable::kMaxSteps * sizeof(BudgetStep) + kBlocksMemory;
   const uint64_t rest = options.memory - plan.fixed;
   plan.edges = rest / 8 * 3;
   plan.recent_edges = plan.edges / 4;
@@ -45,11 +40,17 @@ Star::Star(Env& env, const Manifest& manifest, const StarOptions& options)
     : env_(env),
       dir_(manifest.dir()),
       options_(options),
+      limits_{options.vouch_base, options.vouch_percent},
       edges_pace_(options.edges_pace),
       domains_pace_(options.domains_pace) {}
 
 Result<std::unique_ptr<Star>> Star::Open(Env& env, const Manifest& manifest, Executor& executor,
                                          const StarOptions& options) {
+  if (options.vouch_percent > VouchLimits::kMaxPercent) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: vouch_percent is {}, at most {} is possible", options.name, options.vouch_percent,
+                            VouchLimits::kMaxPercent));
+  }
   std::unique_ptr<Star> star(new Star(env, manifest, options));
   ASSIGN_OR_RETURN(star->function_, ParseBudgetFunction(options.budget_function));
   ASSIGN_OR_RETURN(star->plan_, StarMemoryPlan::Make(options));
@@ -62,6 +63,11 @@ Result<std::unique_ptr<Star>> Star::Open(Env& env, const Manifest& manifest, Exe
   // Before the DRUMs: a round that was interrupted begins again when its DRUM opens, and wants the table it had.
   if (section != nullptr) RETURN_IF_ERROR(star->Restore(*section));
   ASSIGN_OR_RETURN(star->names_, NamesLog::Open(env, manifest, NamesSection(options.name)));
+  DiskQueue::Options raises;
+  raises.name = RaisesSection(options.name);
+  raises.block_size = kRaisesBlock;
+  raises.codec = Codec::kNone;  // hashes
+  ASSIGN_OR_RETURN(star->raise_queue_, DiskQueue::Open(env, manifest, raises));
 
   DrumOptions edges;
   edges.name = EdgesSection(options.name);
@@ -98,12 +104,11 @@ Status Star::AddEdge(uint64_t source_pld, uint64_t target_pld) {
   if (source_pld == target_pld) {
     ++counts_.edges_within;
   } else {
-    char target[8];
-    StoreLe<uint64_t>(target, target_pld);
-    RETURN_IF_ERROR(edges_->Add({.op = DrumOp::kCheckUpdate,
-                                 .key = EdgeKey(source_pld, target_pld),
-                                 .value = {},
-                                 .aux = std::string_view(target, sizeof target)}));
+    char both[kEdgeSize];
+    StoreLe<uint64_t>(both, source_pld);
+    StoreLe<uint64_t>(both + 8, target_pld);
+    const std::string_view edge(both, sizeof both);
+    RETURN_IF_ERROR(edges_->Add({.op = DrumOp::kCheckUpdate, .key = Hash64(edge), .value = {}, .aux = edge}));
   }
   ++counts_.edges_offered;
   return {};
@@ -137,31 +142,45 @@ class Star::DomainAnswers : public DrumSink {
   DomainAnswers(Star& star, StandingSink& sink) : star_(star), to_(sink) {}
 
   void OnAnswer(const DrumAnswer& answer) override {
-    const std::optional<StarAux> aux = DecodeStarAux(answer.aux);
-    if (!aux) {
-      ++broken_;
-      return;
-    }
     const DomainRecord stored = answer.unique ? DomainRecord() : DecodeDomainRecord(answer.value);
-    Standing standing;
-    standing.in_degree = stored.in_degree;
-    standing.budget = star_.BudgetOf(stored.in_degree);
-    const BucketPlace place = PlaceInBucket(stored, aux->url, standing.budget);
-    // As CombineDomain counted it.
-    standing.passed = stored.passed + (aux->fresh && stored.passed != ~uint32_t{0} ? 1 : 0);
-    standing.place = place.place;
-    standing.later = place.later;
-    standing.tick = place.tick;
-    standing.fresh = aux->fresh;
-    standing.price = aux->url.price;
-    if (aux->fresh && stored.passed == 0) star_.names_->Add(aux->pld, aux->pld_name);
-    ++star_.counts_.urls_out;
-    if (place.later) ++star_.counts_.urls_later;
-    to_.OnStanding(aux->record, standing);
+    if (answer.aux.size() == kVouchAuxSize && star_.vouches_asked_ > 0) {
+      OnVouch(LoadLe<uint64_t>(answer.aux.data()), stored);
+    } else if (const std::optional<StarAux> aux = DecodeStarAux(answer.aux)) {
+      OnUrl(*aux, stored);
+    } else {
+      ++broken_;
+    }
   }
   uint64_t broken() const { return broken_; }
 
  private:
+  void OnVouch(uint64_t target, const DomainRecord& source) {
+    --star_.vouches_asked_;
+    if (star_.limits_.Counts(source)) {
+      star_.counted_.push_back(target);
+    } else {
+      ++star_.counts_.edges_unvouched;
+    }
+  }
+
+  void OnUrl(const StarAux& aux, const DomainRecord& stored) {
+    Standing standing;
+    standing.in_degree = stored.in_degree;
+    standing.budget = star_.BudgetOf(stored.in_degree);
+    const BucketPlace place = PlaceInBucket(stored, aux.url, standing.budget);
+    // As CombineDomain counted it.
+    standing.passed = stored.passed + (aux.fresh && stored.passed != ~uint32_t{0} ? 1 : 0);
+    standing.place = place.place;
+    standing.later = place.later;
+    standing.tick = place.tick;
+    standing.fresh = aux.fresh;
+    standing.price = aux.url.price;
+    if (aux.fresh && stored.passed == 0) star_.names_->Add(aux.pld, aux.pld_name);
+    ++star_.counts_.urls_out;
+    if (place.later) ++star_.counts_.urls_later;
+    to_.OnStanding(aux.record, standing);
+  }
+
   Star& star_;
   StandingSink& to_;
   uint64_t broken_ = 0;
@@ -182,12 +201,13 @@ Result<uint64_t> Star::TakeDomains(StandingSink& sink, uint64_t max) {
   uint64_t taken = 0;
   while (taken < max && domains_->ResultsReady()) {
     RETURN_IF_ERROR(names_->MakeRoom());
+    RETURN_IF_ERROR(StowCounted());
     const uint64_t rounds = domains_->rounds();
-    ASSIGN_OR_RETURN(const uint64_t some, domains_->TakeResults(answers, std::min(max - taken, kUrlsAtATime)));
+    ASSIGN_OR_RETURN(const uint64_t some, domains_->TakeResults(answers, std::min<uint64_t>(max - taken, kAtATime)));
     taken += some;
     if (domains_->rounds() != rounds) MakeTable();
     if (answers.broken() > 0) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("{}: {} URLs came back broken", options_.name, answers.broken()));
+      return Fail(ErrorCode::kCorrupt, fmt::format("{}: {} tuples came back broken", options_.name, answers.broken()));
     }
     if (some == 0) break;
   }
@@ -203,44 +223,118 @@ void Star::MakeTable() {
   table_saved_ = false;
 }
 
-Result<uint64_t> Star::TakeEdges(uint64_t max) {
-  struct Targets : DrumSink {
-    explicit Targets(std::vector<uint64_t>& targets) : to(targets) {}
-    void OnAnswer(const DrumAnswer& answer) override {
-      if (answer.aux.size() == 8) {
-        to.push_back(LoadLe<uint64_t>(answer.aux.data()));
-      } else {
-        broken = true;
-      }
+class Star::NewEdges : public DrumSink {
+ public:
+  explicit NewEdges(Star& star) : star_(star) {}
+
+  void OnAnswer(const DrumAnswer& answer) override {
+    if (answer.aux.size() != kEdgeSize) {
+      broken_ = true;
+      return;
     }
-    std::vector<uint64_t>& to;
-    bool broken = false;
-  } targets(raises_);
+    const auto target = LoadLe<uint64_t>(answer.aux.data() + 8);
+    if (star_.limits_.unlimited()) {
+      star_.raises_.push_back(target);
+    } else {
+      star_.vouches_.push_back({.source = LoadLe<uint64_t>(answer.aux.data()), .target = target});
+    }
+  }
+  bool broken() const { return broken_; }
+
+ private:
+  Star& star_;
+  bool broken_ = false;
+};
+
+Result<uint64_t> Star::TakeEdges(uint64_t max) {
+  NewEdges found(*this);
   uint64_t taken = 0;
   while (true) {
-    ASSIGN_OR_RETURN(const bool passed, PassRaises());
-    if (!passed || taken == max || !edges_->ResultsReady()) return taken;
-    ASSIGN_OR_RETURN(const uint64_t some, edges_->TakeResults(targets, std::min<uint64_t>(max - taken, kRaises)));
-    if (targets.broken) return Fail(ErrorCode::kCorrupt, fmt::format("{}: an edge came back broken", options_.name));
-    counts_.edges_known += some - raises_.size();
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> passed, PassAll(max - taken));
+    if (!passed) return taken;
+    taken += *passed;
+    if (taken == max || !edges_->ResultsReady()) return taken;
+    ASSIGN_OR_RETURN(const uint64_t some, edges_->TakeResults(found, std::min<uint64_t>(max - taken, kAtATime)));
+    if (found.broken()) return Fail(ErrorCode::kCorrupt, fmt::format("{}: an edge came back broken", options_.name));
+    counts_.edges_known += some - raises_.size() - vouches_.size();
     taken += some;
   }
 }
 
-Result<bool> Star::PassRaises() {
-  if (raises_.empty()) return true;
-  char value[kDomainRecordSize];
-  EncodeDomainRecord(InDegreeTuple(), value);
-  size_t passed = 0;
-  Status status;
-  for (; passed < raises_.size(); ++passed) {
-    status = domains_->Add(
-        {.op = DrumOp::kUpdate, .key = raises_[passed], .value = std::string_view(value, sizeof value), .aux = {}});
-    if (!status) break;
+Status Star::StowCounted() {
+  if (counted_.empty()) return {};
+  if (vouches_.empty() && raises_.empty() && raise_queue_->size() == 0) {
+    raises_.swap(counted_);
+    // Whatever keeps them from going on: it is tried again after these answers, and said then.
+    static_cast<void>(PassInHand());
+    return {};
   }
-  counts_.edges_new += passed;
-  raises_.erase(raises_.begin(), raises_.begin() + static_cast<ptrdiff_t>(passed));
-  if (raises_.empty()) return true;
+  CHECK(counted_.size() <= kAtATime);
+  char bytes[kAtATime][8];
+  std::vector<std::string_view> records;
+  for (const uint64_t target : counted_) {
+    char* const to = bytes[records.size()];
+    StoreLe<uint64_t>(to, target);
+    records.emplace_back(to, 8);
+  }
+  RETURN_IF_ERROR(raise_queue_->Append(records));
+  counted_.clear();
+  return {};
+}
+
+Result<std::optional<uint64_t>> Star::PassAll(uint64_t max) {
+  RETURN_IF_ERROR(StowCounted());
+  uint64_t popped = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool passed, PassInHand());
+    if (!passed) return std::optional<uint64_t>();
+    if (popped == max || raise_queue_->size() == 0) return std::optional(popped);
+    ASSIGN_OR_RETURN(const std::vector<std::string> targets,
+                     raise_queue_->Pop(std::min<uint64_t>(max - popped, kAtATime)));
+    popped += targets.size();
+    for (const std::string& target : targets) {
+      if (target.size() != 8) return Fail(ErrorCode::kCorrupt, fmt::format("{}: a raise is broken", options_.name));
+      raises_.push_back(LoadLe<uint64_t>(target.data()));
+    }
+  }
+}
+
+Result<bool> Star::PassInHand() {
+  DCHECK(raises_.empty() || vouches_.empty());
+  char bytes[kDomainRecordSize];
+  const std::string_view value(bytes, sizeof bytes);
+  // Adds as many as the domains take, and forgets those.
+  const auto pass = [](auto& waiting, auto&& add) -> Status {
+    size_t passed = 0;
+    Status status;
+    while (passed < waiting.size()) {
+      status = add(waiting[passed]);
+      if (!status) break;
+      ++passed;
+    }
+    waiting.erase(waiting.begin(), waiting.begin() + static_cast<ptrdiff_t>(passed));
+    return status;
+  };
+  EncodeDomainRecord(InDegreeTuple(), bytes);
+  Status status = pass(raises_, [&](uint64_t target) -> Status {
+    RETURN_IF_ERROR(domains_->Add({.op = DrumOp::kUpdate, .key = target, .value = value, .aux = {}}));
+    ++counts_.edges_new;
+    return {};
+  });
+  if (status) {
+    EncodeDomainRecord(VouchTuple(), bytes);
+    status = pass(vouches_, [&](const Vouch& vouch) -> Status {
+      char target[kVouchAuxSize];
+      StoreLe<uint64_t>(target, vouch.target);
+      RETURN_IF_ERROR(domains_->Add({.op = DrumOp::kCheckUpdate,
+                                     .key = vouch.source,
+                                     .value = value,
+                                     .aux = std::string_view(target, sizeof target)}));
+      ++vouches_asked_;
+      return {};
+    });
+  }
+  if (status) return true;
   if (status.error().code() == ErrorCode::kBusy) return false;
   return std::unexpected(status.error());
 }
@@ -248,7 +342,7 @@ Result<bool> Star::PassRaises() {
 bool Star::ResultsReady() const {
   if (domains_->ResultsReady()) return true;
   // Edges that the domains refused go on when their round is done.
-  return raises_.empty() ? edges_->ResultsReady() : !domains_->RoundActive();
+  return NothingToPass() ? edges_->ResultsReady() : !domains_->RoundActive();
 }
 
 // ---- rounds
@@ -282,73 +376,6 @@ StarCounts Star::counts() const {
   StarCounts counts = counts_;
   counts.edges_recent += edges_->known();
   return counts;
-}
-
-// ---- checkpoints
-
-Status Star::Flush() {
-  ManifestSection section;
-  section.name = options_.name;
-  section.kind = kKind;
-  const StarCounts now = counts();
-  section.numbers = {{"edges_offered", now.edges_offered},
-                     {"edges_within", now.edges_within},
-                     {"edges_recent", now.edges_recent},
-                     {"edges_known", now.edges_known},
-                     {"edges_new", now.edges_new},
-                     {"urls_in", now.urls_in},
-                     {"urls_out", now.urls_out},
-                     {"urls_later", now.urls_later},
-                     {"tables", now.tables},
-                     {"raises", raises_.size()}};
-  for (size_t i = 0; i < raises_.size(); ++i) section.numbers[fmt::format("raise.{}", i)] = raises_[i];
-  if (!table_saved_) {
-    const std::string name = fmt::format("{}-{:06}.budgets", options_.name, next_table_);
-    const auto length = WriteBudgetTable(env_, JoinPath(dir_, name), *rounds_view_->budgets);
-    if (!length) {
-      static_cast<void>(env_.Remove(JoinPath(dir_, name)));
-      return std::unexpected(length.error());
-    }
-    ++next_table_;
-    if (!table_name_.empty()) retired_.push_back(table_name_);
-    table_name_ = name;
-    table_length_ = *length;
-    table_saved_ = true;
-  }
-  section.numbers["next_table"] = next_table_;
-  section.files.push_back({table_name_, table_length_});
-  described_ = std::move(section);
-  return {};
-}
-
-Status Star::Committed() { return RemoveUnnamed(env_, dir_, described_, retired_); }
-
-Status Star::Restore(const ManifestSection& section) {
-  ASSIGN_OR_RETURN(counts_.edges_offered, section.Number("edges_offered"));
-  ASSIGN_OR_RETURN(counts_.edges_within, section.Number("edges_within"));
-  ASSIGN_OR_RETURN(counts_.edges_recent, section.Number("edges_recent"));
-  ASSIGN_OR_RETURN(counts_.edges_known, section.Number("edges_known"));
-  ASSIGN_OR_RETURN(counts_.edges_new, section.Number("edges_new"));
-  ASSIGN_OR_RETURN(counts_.urls_in, section.Number("urls_in"));
-  ASSIGN_OR_RETURN(counts_.urls_out, section.Number("urls_out"));
-  ASSIGN_OR_RETURN(counts_.urls_later, section.Number("urls_later"));
-  ASSIGN_OR_RETURN(counts_.tables, section.Number("tables"));
-  ASSIGN_OR_RETURN(next_table_, section.Number("next_table"));
-  ASSIGN_OR_RETURN(const uint64_t raises, section.Number("raises"));
-  if (raises > kRaises || section.files.size() != 1) {
-    return Fail(ErrorCode::kCorrupt, fmt::format("{}: its section of the manifest makes no sense", options_.name));
-  }
-  for (uint64_t i = 0; i < raises; ++i) {
-    ASSIGN_OR_RETURN(const uint64_t target, section.Number(fmt::format("raise.{}", i)));
-    raises_.push_back(target);
-  }
-  table_name_ = section.files[0].name;
-  table_length_ = section.files[0].length;
-  ASSIGN_OR_RETURN(BudgetTable table, ReadBudgetTable(env_, JoinPath(dir_, table_name_), table_length_));
-  rounds_view_->budgets = std::make_shared<const BudgetTable>(std::move(table));
-  table_saved_ = true;
-  described_ = section;
-  return {};
 }
 
 }  // namespace portolan

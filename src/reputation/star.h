@@ -2,11 +2,13 @@
 // (PLD) deserve? As much as other domains, which somebody had to pay for, vouch for it.
 //
 // Two DRUMs:
-//   edges    the set of links between domains. A link that is new there adds 1 to its target's in-degree. Links within
-//            a domain do not count.
-//   domains  the paper's PLDindegree: a DomainRecord for each PLD. In-degrees arrive as updates; every unique URL does
-//            a check+update, which counts it (P), charges it to the domain's bucket (domain_record.h) and brings back
-//            what was known, so the URL leaves with a Standing: in-degree, budget, and the queue that BEAST gives it.
+//   edges    the set of links between domains. Links within a domain do not count.
+//   domains  the paper's PLDindegree: a DomainRecord for each PLD. A link that is new to the edges first asks here, as
+//            a check+update of its source (a vouch), whether the source may still vouch for others (vouch_limits.h); if
+//            so it comes again as an update of its target (a raise), which adds 1 to the in-degree. If not, it is known
+//            and will never count. Without limits new links are raises at once. Every unique URL does a check+update
+//            too, which counts it (P), charges it to the domain's bucket (domain_record.h) and brings back what was
+//            known, so the URL leaves with a Standing: in-degree, budget, and the queue that BEAST gives it.
 // Both DRUMs answer as a map that takes tuples one at a time, so the owner, who sees the value before each tuple, finds
 // the same place as the round that charged it.
 //
@@ -15,15 +17,22 @@
 // table, also when they are repeated after a crash: the table is in the checkpoint.
 //
 // Departures from the paper: the neighbours' hashes are a set of their own (an edge costs a gap-coded key of four to
-// six bytes, not eight in a growing value); place comes from a bucket that leaks, not from P.
+// six bytes, not eight in a growing value); place comes from a bucket that leaks, not from P; a domain vouches for a
+// limited number of others.
+//
+// Raises come from answers of the DRUM that has to take them. While it refuses them they wait in a queue on disk, or
+// the answers could not be taken and the round that is in the way would never end. Vouches pass only when no raise
+// waits, so the queue is never longer than the vouches that the domains had.
 //
 // Thread: one owner; rounds run on the executor. Reads no clock: the time comes with the calls.
 // Invariants: URLs taken by AddUrl = handed out + waiting(), each once, its bytes as they came, in arrival order; edges
-// offered = within a domain + recent + known + new + waiting; also after recovery.
-// Memory bound: Options::memory. 704 KiB of it are for the ranks, two budget tables and a block of names (the paper's
-// 10,000 ranks use 260 KiB); of the rest 3/8 are for edges (a quarter of that keeps recent ones), 5/8 for domains.
+// offered = within a domain + recent + known + new + unvouched + waiting; also after recovery.
+// Memory bound: Options::memory. 704 KiB of it are for the ranks, two budget tables, a block of names and two small
+// ones of raises (the paper's 10,000 ranks use 260 KiB); of the rest 3/8 are for edges (a quarter of that keeps recent
+// ones), 5/8 for domains.
 // At the bound of the disk: AddEdge and AddUrl say kBusy and have not taken anything; Take frees room, and needs
-// neither of them.
+// neither of them. The queue of raises is beside that bound: about ten bytes for each vouch, which took four times as
+// much in domains_disk.
 // Durability: Checkpointables(), all in one manifest.
 
 #pragma once
@@ -39,6 +48,7 @@
 #include "base/result.h"
 #include "disk/drum.h"
 #include "disk/manifest.h"
+#include "disk/queue.h"
 #include "disk/round_pace.h"
 #include "io/env.h"
 #include "io/executor.h"
@@ -47,6 +57,7 @@
 #include "reputation/domain_record.h"
 #include "reputation/in_degree_ranks.h"
 #include "reputation/names_log.h"
+#include "reputation/vouch_limits.h"
 
 namespace portolan {
 
@@ -58,6 +69,11 @@ struct StarOptions {
   uint64_t domains_disk = uint64_t{16} << 30;  // for URLs that wait
   Codec codec = Codec::kLz4;
   std::string budget_function{kDefaultBudgetFunction};  // budget_function.h
+  // A domain of in-degree d vouches for vouch_base + d × vouch_percent / 100 others (vouch_limits.h). Base 0: for any
+  // number. Percent at most VouchLimits::kMaxPercent. Both may change when STAR is opened again: what was counted
+  // stays.
+  uint32_t vouch_base = 16;
+  uint32_t vouch_percent = 50;
   RoundPace::Options domains_pace{.patience_ns = 30'000'000'000};
   // Nobody is hungry for edges; a reputation may be some seconds late.
   RoundPace::Options edges_pace{.patience_ns = 5'000'000'000};
@@ -68,7 +84,7 @@ struct StarOptions {
 };
 
 struct StarMemoryPlan {
-  uint64_t fixed = 0;  // ranks, tables, names
+  uint64_t fixed = 0;  // ranks, tables, names, raises
   uint64_t edges = 0;
   uint64_t recent_edges = 0;  // of edges
   uint64_t domains = 0;
@@ -109,15 +125,16 @@ class StandingSink {
 };
 
 struct StarCounts {
-  uint64_t edges_offered = 0;  // links taken by AddEdge
-  uint64_t edges_within = 0;   // of them within one domain
-  uint64_t edges_recent = 0;   // turned away by the cache of recent ones
-  uint64_t edges_known = 0;    // known to DRUM
-  uint64_t edges_new = 0;      // that raised an in-degree
-  uint64_t urls_in = 0;        // taken by AddUrl
-  uint64_t urls_out = 0;       // handed out
-  uint64_t urls_later = 0;     // of them sent to Q_F
-  uint64_t tables = 0;         // budget tables made
+  uint64_t edges_offered = 0;    // links taken by AddEdge
+  uint64_t edges_within = 0;     // of them within one domain
+  uint64_t edges_recent = 0;     // turned away by the cache of recent ones
+  uint64_t edges_known = 0;      // known to DRUM
+  uint64_t edges_new = 0;        // that raised an in-degree
+  uint64_t edges_unvouched = 0;  // new, but beyond their source's allowance
+  uint64_t urls_in = 0;          // taken by AddUrl
+  uint64_t urls_out = 0;         // handed out
+  uint64_t urls_later = 0;       // of them sent to Q_F
+  uint64_t tables = 0;           // budget tables made
 
   bool operator==(const StarCounts&) const = default;
 };
@@ -133,8 +150,8 @@ class Star : public Checkpointable {
   Status AddEdge(uint64_t source_pld, uint64_t target_pld);
   Status AddUrl(const StarUrl& url);
 
-  // Hands out URLs of a finished round and passes new edges on, looking at up to `max` tuples; returns at how many it
-  // looked. 0: no round is finished, or all of it is handed out.
+  // Hands out URLs of a finished round and passes new edges on, looking at up to `max` tuples and raises of the queue;
+  // returns at how many it looked. 0: no round is finished, or all of it is handed out.
   Result<uint64_t> Take(StandingSink& sink, uint64_t max, int64_t now_ns);
   // Take would find something.
   bool ResultsReady() const;
@@ -147,7 +164,11 @@ class Star : public Checkpointable {
   Result<bool> StartRound(int64_t now_ns, bool hungry);
 
   uint64_t waiting() const { return counts_.urls_in - counts_.urls_out; }  // URLs inside
-  uint64_t edges_waiting() const { return edges_->waiting() + raises_.size(); }
+  uint64_t edges_waiting() const { return edges_->waiting() + vouches_.size() + vouches_asked_ + raises_waiting(); }
+  // Of them: vouches that the domains have and did not answer.
+  uint64_t vouches_asked() const { return vouches_asked_; }
+  // Of them: edges that count and that the domains have not taken yet.
+  uint64_t raises_waiting() const { return counted_.size() + raise_queue_->size() + raises_.size(); }
   uint64_t domains() const { return domains_->keys(); }  // PLDs, as of the last round
   uint64_t edges() const { return edges_->keys(); }
   uint32_t BudgetOf(uint32_t in_degree) const { return rounds_view_->budgets->BudgetOf(in_degree); }
@@ -158,7 +179,9 @@ class Star : public Checkpointable {
   const Drum& edges_drum() const { return *edges_; }
 
   // All of them go into one manifest.
-  std::vector<Checkpointable*> Checkpointables() { return {edges_.get(), domains_.get(), names_.get(), this}; }
+  std::vector<Checkpointable*> Checkpointables() {
+    return {edges_.get(), domains_.get(), names_.get(), raise_queue_.get(), this};
+  }
   Status Flush() override;
   ManifestSection Describe() const override { return described_; }
   Status Committed() override;
@@ -168,6 +191,7 @@ class Star : public Checkpointable {
   static std::string EdgesSection(std::string_view name) { return std::string(name) + "_edges"; }
   static std::string DomainsSection(std::string_view name) { return std::string(name) + "_domains"; }
   static std::string NamesSection(std::string_view name) { return std::string(name) + "_names"; }
+  static std::string RaisesSection(std::string_view name) { return std::string(name) + "_raises"; }
 
  private:
   // What rounds of the domains see. The owner touches it only while no such round is on.
@@ -176,14 +200,26 @@ class Star : public Checkpointable {
     std::shared_ptr<const BudgetTable> budgets;
     InDegreeRanks ranks;  // of the last round that was begun
   };
+  struct Vouch {
+    uint64_t source = 0;
+    uint64_t target = 0;
+  };
   class DomainAnswers;
+  class NewEdges;
+  static constexpr size_t kAtATime = 64;  // edges, and answers of the domains, taken together
 
   Star(Env& env, const Manifest& manifest, const StarOptions& options);
   Status Restore(const ManifestSection& section);
   Result<uint64_t> TakeDomains(StandingSink& sink, uint64_t max);
   Result<uint64_t> TakeEdges(uint64_t max);
-  // Hands raises_ to the domains; false when they are busy.
-  Result<bool> PassRaises();
+  // Raises that the answers brought: on to the domains, or into the queue when others wait there. Leaves none in
+  // counted_ unless it fails.
+  Status StowCounted();
+  // Hands raises_ and vouches_ to the domains; false when they are busy.
+  Result<bool> PassInHand();
+  // Likewise, and then up to `max` of the queue; says how many of the queue. None: the domains are busy.
+  Result<std::optional<uint64_t>> PassAll(uint64_t max);
+  bool NothingToPass() const { return vouches_.empty() && raises_waiting() == 0; }
   void MakeTable();
   bool UrlsHungry(bool hungry) const { return hungry && waiting() > 0; }
 
@@ -191,16 +227,23 @@ class Star : public Checkpointable {
   const std::string dir_;
   const StarOptions options_;
   std::unique_ptr<const BudgetFunction> function_;
+  const VouchLimits limits_;
   StarMemoryPlan plan_;
 
   std::shared_ptr<RoundsView> rounds_view_;  // shared with the functions that the DRUM of domains calls
   std::unique_ptr<NamesLog> names_;
   std::unique_ptr<Drum> edges_;
   std::unique_ptr<Drum> domains_;
+  std::unique_ptr<DiskQueue> raise_queue_;  // targets, between counted_ and raises_
   RoundPace edges_pace_;
   RoundPace domains_pace_;
-  StarCounts counts_;             // edges_recent as it was at Open: DRUM counts on from there
-  std::vector<uint64_t> raises_;  // targets of new edges that the domains have not taken yet; at most kRaises
+  StarCounts counts_;  // edges_recent as it was at Open: DRUM counts on from there
+  uint64_t vouches_asked_ = 0;
+  // What the domains have to take next, at most kAtATime; one of the two is empty. The order of all that goes there is
+  // that in which the answers came which brought it.
+  std::vector<Vouch> vouches_;
+  std::vector<uint64_t> raises_;   // targets
+  std::vector<uint64_t> counted_;  // targets that the last answers brought; at most kAtATime
   std::string aux_;
 
   uint64_t next_table_ = 1;  // number of the next table's file

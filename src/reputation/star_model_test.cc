@@ -25,34 +25,63 @@ constexpr int64_t kSecond = 1'000'000'000;
 std::string NameOf(uint64_t number) { return "d" + std::to_string(number) + ".example"; }
 uint64_t PldOf(uint64_t number) { return Hash64(NameOf(number)); }
 
-// The same things done the plain way. It learns from STAR only when it moved how many edges on and when a round ended.
+// The same things done the plain way. It learns from STAR only how far it is: how many vouches were answered, how many
+// edges moved on, and when a round ended.
 class Model {
  public:
-  Model(size_t top, uint32_t least, uint32_t most) : top_(top), least_(least), most_(most) {}
+  Model(size_t top, uint32_t least, uint32_t most, uint32_t vouch_base, uint32_t vouch_percent)
+      : top_(top), least_(least), most_(most), vouch_base_(vouch_base), vouch_percent_(vouch_percent) {}
 
   void AddEdge(uint64_t source, uint64_t target) {
-    if (source != target && edges_.emplace(source, target).second) new_edges_.push_back(target);
+    if (source != target && edges_.emplace(source, target).second) new_edges_.emplace_back(source, target);
   }
   void AddUrl(const StarUrl& url) {
     tuples_.push_back({.pld = url.pld,
-                       .is_url = true,
+                       .kind = Kind::kUrl,
+                       .target = 0,
                        .tick = url.tick,
                        .horizon = url.horizon,
                        .price = url.price,
                        .fresh = url.fresh,
                        .record = std::string(url.record)});
   }
-  void EdgesMoved(uint64_t count) {
+  // Until so many vouches were answered, ever.
+  void AnswerVouches(uint64_t until) {
+    ASSERT_LE(vouches_answered_, until);
+    while (vouches_answered_ < until) {
+      ASSERT_FALSE(tuples_.empty());
+      ASSERT_NE(tuples_.front().kind, Kind::kUrl) << "a vouch was answered before a URL that came first";
+      Apply();
+    }
+  }
+  // So many new edges have left the set of edges.
+  void EdgesTaken(uint64_t count) {
     for (; count > 0; --count) {
       ASSERT_FALSE(new_edges_.empty());
-      tuples_.push_back({.pld = new_edges_.front(), .is_url = false, .record = {}});
+      const auto [source, target] = new_edges_.front();
       new_edges_.pop_front();
+      if (vouch_base_ == 0) {
+        between_.push_back(Raise(target));
+      } else {
+        between_.push_back({.pld = source, .kind = Kind::kVouch, .target = target, .record = {}});
+      }
+    }
+  }
+  // So many have reached the domains, the first first.
+  void EdgesMoved(uint64_t raises, uint64_t vouches) {
+    for (uint64_t left = raises + vouches; left > 0; --left) {
+      ASSERT_FALSE(between_.empty());
+      uint64_t& expected = between_.front().kind == Kind::kRaise ? raises : vouches;
+      ASSERT_GT(expected, 0U) << "they moved on in another order";
+      --expected;
+      tuples_.push_back(between_.front());
+      between_.pop_front();
     }
   }
 
   // The next URL that must come out.
   std::pair<std::string, Standing> NextUrl() {
-    while (!tuples_.empty() && !tuples_.front().is_url) Apply();
+    while (!tuples_.empty() && tuples_.front().kind != Kind::kUrl) Apply();
     if (tuples_.empty()) return {"nothing is left", {}};
     std::string record = tuples_.front().record;
     const Standing standing = Apply();
@@ -61,7 +90,7 @@ class Model {
   // A round ended; so many tuples are not in it.
   void RoundEnded(uint64_t left) {
     while (tuples_.size() > left) {
-      ASSERT_FALSE(tuples_.front().is_url) << "its round ended and it did not come out";
+      ASSERT_EQ(tuples_.front().kind, Kind::kRaise) << "its round ended and it did not come out";
       Apply();
     }
     std::vector<uint32_t> sorted;
@@ -87,24 +116,32 @@ class Model {
     uint32_t passed = 0;
     uint64_t used = 0;
     uint32_t tick = 0;
+    uint32_t vouched = 0;
   };
   const std::map<uint64_t, Domain>& domains() const { return domains_; }
+  uint64_t vouches_answered() const { return vouches_answered_; }
+  uint64_t unvouched() const { return unvouched_; }
+  size_t edges_between() const { return between_.size(); }
   size_t urls_inside() const {
     return static_cast<size_t>(
-        std::count_if(tuples_.begin(), tuples_.end(), [](const Tuple& tuple) { return tuple.is_url; }));
+        std::count_if(tuples_.begin(), tuples_.end(), [](const Tuple& tuple) { return tuple.kind == Kind::kUrl; }));
   }
   size_t tuples_inside() const { return tuples_.size(); }
 
  private:
+  enum class Kind : uint8_t { kUrl, kVouch, kRaise };
   struct Tuple {
     uint64_t pld = 0;
-    bool is_url = false;
+    Kind kind = Kind::kRaise;
+    uint64_t target = 0;  // of a vouch
     uint32_t tick = 0;
     uint16_t horizon = 0;
     uint16_t price = 0;
     bool fresh = false;
     std::string record;
   };
+
+  static Tuple Raise(uint64_t target) { return {.pld = target, .kind = Kind::kRaise, .target = 0, .record = {}}; }
 
   uint32_t AtRank(double rank) const {
     if (rank > static_cast<double>(top_)) return least_;
@@ -117,8 +154,18 @@ class Model {
     const Tuple tuple = tuples_.front();
     tuples_.pop_front();
     Domain& domain = domains_[tuple.pld];
-    if (!tuple.is_url) {
+    if (tuple.kind == Kind::kRaise) {
       ++domain.in_degree;
+      return {};
+    }
+    if (tuple.kind == Kind::kVouch) {
+      ++vouches_answered_;
+      if (domain.vouched < vouch_base_ + domain.in_degree * vouch_percent_ / 100) {
+        between_.push_back(Raise(tuple.target));
+      } else {
+        ++unvouched_;
+      }
+      ++domain.vouched;
       return {};
     }
     Standing standing;
@@ -141,9 +188,14 @@ class Model {
   size_t top_;
   uint32_t least_;
   uint32_t most_;
+  uint32_t vouch_base_;
+  uint32_t vouch_percent_;
+  uint64_t vouches_answered_ = 0;
+  uint64_t unvouched_ = 0;
   std::set<std::pair<uint64_t, uint64_t>> edges_;
-  std::deque<uint64_t> new_edges_;  // their targets, in order; not yet with the domains
-  std::deque<Tuple> tuples_;        // that the domains have and did not answer
+  std::deque<std::pair<uint64_t, uint64_t>> new_edges_;  // in order, not yet found to be new
+  std::deque<Tuple> between_;                            // vouches and raises that the domains do not have
+  std::deque<Tuple> tuples_;                             // that the domains have and did not answer
   std::map<uint64_t, Domain> domains_;
   std::map<uint32_t, uint32_t> budgets_;
 };
@@ -181,14 +233,20 @@ struct Course {
   uint64_t disk = uint64_t{1} << 30;
   uint64_t batch = 60;  // of edges and URLs at a step, at most
   uint64_t domains = 40;
+  uint64_t few = 40;  // taken at a time, if not all
+  uint32_t vouch_base = 0;
+  uint32_t vouch_percent = 0;
 };
 
 class Machine {
  public:
-  Machine(const Course& run, size_t top) : run_(run), rng_(run.seed), model_(top, 3, 40) {
+  Machine(const Course& run, size_t top)
+      : run_(run), rng_(run.seed), model_(top, 3, 40, run.vouch_base, run.vouch_percent) {
     options_.memory = run.memory;
     options_.edges_disk = options_.domains_disk = run.disk;
     options_.budget_function = "ranked least=3 most=40 top=" + std::to_string(top);
+    options_.vouch_base = run.vouch_base;
+    options_.vouch_percent = run.vouch_percent;
     options_.on_round_done = [this] {
       const std::lock_guard lock(mutex_);
       changed_.notify_all();
@@ -207,7 +265,7 @@ class Machine {
         ASSERT_TRUE(star_->StartRound(now_, rng_.Chance(0.5)));
       }
       if (rng_.Chance(0.6)) RunJobs();
-      if (rng_.Chance(0.7)) Take(rng_.Chance(0.5) ? rng_.Below(40) : 100'000);
+      if (rng_.Chance(0.7)) Take(rng_.Chance(0.5) ? rng_.Below(run_.few) : 100'000);
       Check();
       if (run_.crashes && rng_.Chance(0.15)) Commit();
       if (run_.crashes && rng_.Chance(0.07)) Crash();
@@ -217,6 +275,7 @@ class Machine {
   uint64_t busy() const { return busy_; }
   const Star& star() const { return *star_; }
   uint64_t crashes() const { return crashes_; }
+  uint64_t most_raises() const { return most_raises_; }  // that waited at a time
 
  private:
   struct Saved {
@@ -299,8 +358,19 @@ class Machine {
     });
   }
 
+  // New edges that left the set of edges.
+  uint64_t NewEdges() const {
+    const StarCounts counts = star_->counts();
+    return counts.edges_offered - counts.edges_within - counts.edges_recent - counts.edges_known -
+           star_->edges_drum().waiting();
+  }
+
   void Take(uint64_t max) {
     const StarCounts before = star_->counts();
+    const uint64_t edges_before = NewEdges();
+    const uint64_t raises_before = before.edges_new + star_->raises_waiting();
+    const uint64_t asked_before = star_->vouches_asked();
+    const uint64_t answered_before = model_.vouches_answered();
     const bool ready = star_->ResultsReady();
     const auto took = star_->Take(taken_, max, now_);
     ASSERT_TRUE(took) << took.error().ToString();
@@ -308,12 +378,20 @@ class Machine {
     const StarCounts after = star_->counts();
     // A caller who goes by ResultsReady neither misses anything nor turns in circles.
     if (ready && max > 0) {
-      ASSERT_TRUE(*took > 0 || after.edges_new > before.edges_new);
+      ASSERT_TRUE(*took > 0 || after.edges_new > before.edges_new || star_->vouches_asked() > asked_before);
     }
     if (run_.where == Where::kLater && *took < max) {
       ASSERT_FALSE(star_->ResultsReady());
     }
-    model_.EdgesMoved(after.edges_new - before.edges_new);
+    const uint64_t edges = NewEdges() - edges_before;
+    uint64_t answered = after.edges_new + star_->raises_waiting() - raises_before;  // those that count
+    if (run_.vouch_base == 0) answered -= edges;
+    answered += after.edges_unvouched - before.edges_unvouched;
+    ASSERT_NO_FATAL_FAILURE(model_.AnswerVouches(answered_before + answered));
+    ASSERT_NO_FATAL_FAILURE(model_.EdgesTaken(edges));
+    ASSERT_NO_FATAL_FAILURE(
+        model_.EdgesMoved(after.edges_new - before.edges_new, star_->vouches_asked() + answered - asked_before));
+    most_raises_ = std::max(most_raises_, star_->raises_waiting());
     if (after.tables != before.tables) {
       ASSERT_EQ(after.tables, before.tables + 1);
       model_.RoundEnded(star_->domains_drum().waiting());
@@ -329,7 +407,9 @@ class Machine {
     ASSERT_EQ(star_->waiting(), model_.urls_inside());
     ASSERT_LE(star_->domains_drum().waiting(), model_.tuples_inside());
     ASSERT_EQ(counts.edges_offered, counts.edges_within + counts.edges_recent + counts.edges_known + counts.edges_new +
-                                        star_->edges_waiting());
+                                        counts.edges_unvouched + star_->edges_waiting());
+    ASSERT_EQ(counts.edges_unvouched, model_.unvouched());
+    ASSERT_EQ(star_->edges_waiting() - star_->edges_drum().waiting() - star_->vouches_asked(), model_.edges_between());
   }
 
   void Commit() {
@@ -386,6 +466,7 @@ class Machine {
       ASSERT_EQ(line.record.passed, expected->second.passed);
       ASSERT_EQ(line.record.used, expected->second.used);
       ASSERT_EQ(line.record.tick, expected->second.tick);
+      ASSERT_EQ(line.record.vouched, expected->second.vouched);
       ASSERT_EQ(line.budget, model_.BudgetOf(line.record.in_degree));
       ASSERT_EQ(line.name, expected->second.passed > 0 ? NameOf(number) : "");
       if (expected->second.passed > 0) ++named;
@@ -412,19 +493,34 @@ class Machine {
   uint64_t next_url_ = 0;
   uint64_t busy_ = 0;
   uint64_t crashes_ = 0;
+  uint64_t most_raises_ = 0;
 };
 
+// Every fourth without limits.
+void SetLimits(Course& run) {
+  constexpr uint32_t kBases[] = {0, 1, 3, 16};
+  run.vouch_base = kBases[run.seed % 4];
+  run.vouch_percent = static_cast<uint32_t>(run.seed * 37 % (VouchLimits::kMaxPercent + 1));
+}
+
 TEST(StarModelTest, StandingsAreThoseOfMapsAndSets) {
-  for (uint64_t seed = 1; seed <= 9; ++seed) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
     Course run;
     run.seed = seed;
     run.where = static_cast<Where>(seed % 3);
+    SetLimits(run);
     Machine machine(run, seed % 5 == 0 ? 1 : 1 + seed * 2);
     machine.Go();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
-    EXPECT_GT(machine.star().counts().tables, 20U);
+    EXPECT_GT(machine.star().counts().tables, 10U);
     EXPECT_GT(machine.star().counts().urls_later, 500U);
-    EXPECT_GT(machine.star().counts().edges_new, 500U);
+    if (run.vouch_base == 0) {
+      EXPECT_GT(machine.star().counts().edges_new, 500U);
+      EXPECT_EQ(machine.star().counts().edges_unvouched, 0U);
+    } else {
+      EXPECT_GE(machine.star().counts().edges_new, run.domains * run.vouch_base * 9 / 10);
+      EXPECT_GT(machine.star().counts().edges_unvouched, 100U);
+    }
   }
 }
 
@@ -436,6 +532,7 @@ TEST(StarModelTest, CrashesChangeNothing) {
     run.where = static_cast<Where>(seed % 3);
     run.crashes = true;
     run.steps = 200;
+    SetLimits(run);
     Machine machine(run, 1 + seed % 20);
     machine.Go();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
@@ -444,24 +541,31 @@ TEST(StarModelTest, CrashesChangeNothing) {
   EXPECT_GT(crashes, 100U);
 }
 
-// Memory full at every other step, and the disk's bound so near that much is refused: also edges that STAR took itself.
+// Memory full at every other step, and the disk's bound so near that much is refused: also edges that STAR took itself,
+// as vouches and as raises.
 TEST(StarModelTest, NothingIsLostAtTheBounds) {
   uint64_t busy = 0;
+  uint64_t queued = 0;
   for (uint64_t seed = 201; seed <= 203; ++seed) {
     Course run;
     run.seed = seed;
-    run.where = seed == 203 ? Where::kOtherThreads : Where::kLater;
+    run.where = seed % 3 == 2 ? Where::kOtherThreads : Where::kLater;
+    run.vouch_base = seed % 3 == 0 ? 0 : 16;
+    run.vouch_percent = 50;
     run.crashes = seed % 2 == 0;
     run.steps = 30;
     run.disk = 20'000;
     run.batch = 5'000;
     run.domains = 3'000;
+    run.few = 10'000;
     Machine machine(run, 500);
     machine.Go();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
     busy += machine.busy();
+    if (run.vouch_base != 0 && machine.most_raises() > 1000) ++queued;
   }
   EXPECT_GT(busy, 5U);
+  EXPECT_GT(queued, 0U) << "the queue of raises is to be tried too";
 }
 
 }  // namespace
