@@ -38,6 +38,7 @@ void VirtualCrawl::OnResolved(Resolution&& resolution) {
 void VirtualCrawl::OnHit(const Hit& hit) {
   order_hash_ = Mix64(order_hash_ ^ static_cast<uint64_t>(hit.unix_ns)) ^ Hash64(hit.path_and_query, Hash64(hit.host));
   judge_.OnHit(hit);
+  if (options_.on_hit) options_.on_hit(hit);
 }
 
 void VirtualCrawl::OnOpen(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t port) {

@@ -35,6 +35,8 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
     int64_t begin_unix_ns = 1'780'000'000'000'000'000;  // 2026-05-28
     // A checkpoint each time so much virtual time has passed; 0: none.
     int64_t checkpoint_ns = 0;
+    // Sees every request, as the judge does.
+    std::function<void(const Hit& hit)> on_hit;
     // Called after each event, with the number of events so far. An error ends the crawl.
     std::function<Status(uint64_t events)> after_event;
   };

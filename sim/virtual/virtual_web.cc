@@ -137,7 +137,9 @@ Exchange VirtualWeb::Plan(FetchTask&& task) {
   // A host has its speed, and each request its luck.
   const uint64_t host_hash = Mix64(world_.seed() ^ Hash64(host_name));
   const uint64_t luck = Mix64(Hash64(url) ^ Mix64(static_cast<uint64_t>(exchange.begin_ns)));
-  const double latency_ns = world_.params().latency_ms * 1e6 * (0.25 + 1.5 * Unit(host_hash)) * (0.5 + Unit(luck));
+  const double slowness = world_.IsSpam(host->domain) ? world_.params().spam_slowness : 1;
+  const double latency_ns =
+      slowness * world_.params().latency_ms * 1e6 * (0.25 + 1.5 * Unit(host_hash)) * (0.5 + Unit(luck));
   exchange.first_byte_ns = std::max<int64_t>(static_cast<int64_t>(latency_ns), 1);
   exchange.body_bytes = static_cast<uint64_t>(world_.params().page_bytes * (0.25 + 1.5 * Unit(Mix64(Hash64(url)))));
   PlanAnswer(exchange);

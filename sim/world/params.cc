@@ -54,6 +54,7 @@ const std::vector<Field>& Fields() {
       {"cut_keep_alive", &WorldParams::cut_keep_alive},
       {"validators", &WorldParams::validators},
       {"latency_ms", &WorldParams::latency_ms},
+      {"spam_slowness", &WorldParams::spam_slowness},
       {"change_days", &WorldParams::change_days},
       {"epoch_s", &WorldParams::epoch_s},
       {"http_port", &WorldParams::http_port},

@@ -142,6 +142,7 @@ struct WorldParams {
   uint64_t spam_pages = 1000;  // a host
   uint64_t spam_links = 100;   // a page
   double spam_entry = 0.001;   // of ordinary pages: a link to a farm
+  double spam_slowness = 1;    // an answer of a farm takes so many times as long, in the virtual world
 
   bool operator==(const WorldParams&) const = default;
 };

@@ -69,6 +69,8 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   admission.enabled = config.budget.enabled;
   admission.star.memory = std::max(memory / 8, StarOptions::kMinMemory);
   admission.star.budget_function = config.budget.function;
+  admission.star.vouch_base = static_cast<uint32_t>(config.budget.vouch_base);
+  admission.star.vouch_percent = static_cast<uint32_t>(config.budget.vouch_percent);
   admission.beast.max_queues = static_cast<uint32_t>(config.budget.queues);
   admission.yield.memory = memory / 256;
   admission.hosts.memory = memory / 128;

@@ -82,7 +82,7 @@ DomainRecord UrlTuple(const BucketUrl& url, bool fresh) {
   return tuple;
 }
 
-void CombineDomain(DomainRecord& stored, const DomainRecord& tuple, const BudgetTable& budgets) {
+void CombineDomain(DomainRecord& stored, const DomainRecord& tuple, const BudgetTable& budgets, bool may_vouch) {
   if (tuple.price != 0) {
     const BucketPlace place =
         PlaceInBucket(stored, {tuple.tick, tuple.horizon, tuple.price}, budgets.BudgetOf(stored.in_degree));
@@ -93,7 +93,7 @@ void CombineDomain(DomainRecord& stored, const DomainRecord& tuple, const Budget
   }
   stored.in_degree = AddSaturating(stored.in_degree, tuple.in_degree);
   stored.passed = AddSaturating(stored.passed, tuple.passed);
-  stored.vouched = AddSaturating(stored.vouched, tuple.vouched);
+  if (may_vouch) stored.vouched = AddSaturating(stored.vouched, tuple.vouched);
 }
 
 void EncodeStarAux(const StarAux& aux, std::string& out) {

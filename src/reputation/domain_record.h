@@ -28,7 +28,7 @@ struct DomainRecord {
   uint32_t tick = 0;       // of its latest URL
   uint16_t horizon = 0;    // of its last URL
   uint16_t price = 0;      // of its last URL; in a tuple 0 marks one that is no URL
-  uint32_t vouched = 0;    // distinct other domains that it links to, counted or not; stays at its largest value
+  uint32_t vouched = 0;    // other domains that its links have raised; stays at its largest value
 
   bool operator==(const DomainRecord&) const = default;
 };
@@ -65,8 +65,9 @@ DomainRecord InDegreeTuple();
 DomainRecord VouchTuple();  // of the edge's source
 DomainRecord UrlTuple(const BucketUrl& url, bool fresh);
 
-// DRUM's combine: the tuple's record into the stored one, with the budget that the domain has at that moment.
-void CombineDomain(DomainRecord& stored, const DomainRecord& tuple, const BudgetTable& budgets);
+// DRUM's combine: the tuple's record into the stored one, with the budget that the domain has at that moment. May the
+// stored one vouch for another domain (VouchLimits::Counts)?
+void CombineDomain(DomainRecord& stored, const DomainRecord& tuple, const BudgetTable& budgets, bool may_vouch = true);
 
 // What travels with a vouch through the DRUM of domains (aux): the edge's target. A URL's aux is longer, so the length
 // tells which it is.

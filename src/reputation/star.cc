@@ -87,9 +87,9 @@ Result<std::unique_ptr<Star>> Star::Open(Env& env, const Manifest& manifest, Exe
   domains.disk = options.domains_disk;
   domains.codec = options.codec;
   domains.on_round_done = options.on_round_done;
-  domains.combine = [view](char* stored, std::string_view incoming) {
+  domains.combine = [view, limits = star->limits_](char* stored, std::string_view incoming) {
     DomainRecord record = DecodeDomainRecord(std::string_view(stored, kDomainRecordSize));
-    CombineDomain(record, DecodeDomainRecord(incoming), *view->budgets);
+    CombineDomain(record, DecodeDomainRecord(incoming), *view->budgets, limits.Counts(record));
     EncodeDomainRecord(record, stored);
   };
   domains.on_round_begin = [view] { view->ranks.Clear(); };

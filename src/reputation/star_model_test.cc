@@ -162,10 +162,10 @@ class Model {
       ++vouches_answered_;
       if (domain.vouched < vouch_base_ + domain.in_degree * vouch_percent_ / 100) {
         between_.push_back(Raise(tuple.target));
+        ++domain.vouched;
       } else {
         ++unvouched_;
       }
-      ++domain.vouched;
       return {};
     }
     Standing standing;

@@ -143,7 +143,7 @@ TEST_P(FarmTest, PatientFarmsReachTheBoundAndNoMore) {
   EXPECT_EQ(vouching.InDegree(kHonest), kFarm);
   const StarCounts counts = vouching.star().counts();
   EXPECT_EQ(counts.edges_new + counts.edges_unvouched, kFarm * (kFarm - 1) + kFarm);
-  EXPECT_EQ(vouching.Domains()[Mix64(0)].record.vouched, kFarm - 1) << "also those that did not count";
+  EXPECT_LE(vouching.Domains()[Mix64(0)].record.vouched, kFarm / 2) << "only those that counted";
 }
 
 TEST_P(FarmTest, InAnyOrderAndWithCrashesTheBoundHolds) {

@@ -9,8 +9,7 @@
 // of its own in-degree at that moment. A domain that many vouch for may vouch for many. In a group that nobody else
 // links to, in-degrees come from within: their sum S is at most n × base + S × percent / 100, so their mean is at most
 // base / (1 - percent / 100), however many domains and pages the group has. That needs percent < 100. Links beyond the
-// allowance use it up too: a domain that links to everyone at once must become much better known before it counts
-// again.
+// allowance are known from then on and never count; those that come when the domain is better known do.
 //
 // This is ours; the thesis has no such limit.
 

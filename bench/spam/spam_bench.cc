@@ -1,0 +1,211 @@
+// bench spam: what do budgets save? The same web with farms and giant sites crawled breadth first and with STAR and
+// BEAST, in virtual time, up to the same number of requests.
+//
+// Besides: the papers' Figure 7(b) (pages fetched of a domain by how many others link to it), and two attacks: farms
+// that answer slowly, to hold connections, and farms with a wildcard in their DNS, to have more hosts than anybody.
+
+#include <stdlib.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "bench/benchmark.h"
+#include "bench/budget/budget_plot.h"
+#include "bench/flags.h"
+#include "bench/spam/spam_crawl.h"
+#include "sim/world/params.h"
+
+namespace portolan::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using sim::World;
+using sim::WorldParams;
+
+struct Flags {
+  uint64_t fetches = 1'000'000;
+  uint64_t attack_fetches = 150'000;  // 0: without the attacks
+  uint64_t domains = 20'000;
+  uint64_t pages = 1'000'000;
+  uint64_t giants = 60;
+  uint64_t giant_pages = 40'000;
+  uint64_t spam_domains = 2'000;
+  double spam_entry = 0.02;
+  uint64_t seed = 1;
+  uint32_t connections = 1000;
+  std::string dir;
+  std::string plot;
+};
+
+Result<std::unique_ptr<World>> MakeWorld(const Flags& flags, double wildcard, double slowness) {
+  ASSIGN_OR_RETURN(WorldParams params, sim::LoadProfile("spam"));
+  params.domains = static_cast<decltype(params.domains)>(flags.domains);
+  params.pages = flags.pages;
+  params.giants = flags.giants;
+  params.giant_pages = flags.giant_pages;
+  params.spam_domains = flags.spam_domains;
+  params.spam_entry = flags.spam_entry;
+  params.spam_wildcard = wildcard;
+  params.spam_slowness = slowness;
+  params.max_pages_per_host = 2000;
+  params.addresses = static_cast<decltype(params.addresses)>(flags.domains);
+  return World::Create(params, flags.seed);
+}
+
+double ShareOf(const SpamOutcome& outcome) {
+  const SpamSample& end = outcome.samples.back();
+  return static_cast<double>(end.spam) / static_cast<double>(end.fetches);
+}
+
+struct Pair {
+  SpamOutcome bfs;
+  SpamOutcome star;
+};
+
+Result<Pair> RunBoth(const World& world, const Flags& flags, uint64_t fetches, Report& report) {
+  SpamCrawlOptions options;
+  options.fetches = fetches;
+  options.connections = flags.connections;
+  options.dir = flags.dir + "/state";
+  Pair pair;
+  for (const bool budgets : {false, true}) {
+    options.budgets = budgets;
+    ASSIGN_OR_RETURN(SpamOutcome outcome, RunSpamCrawl(world, options));
+    const SpamSample& end = outcome.samples.back();
+    report.Line(
+        "  {:<14} {:>9} requests  {:>6.1f} % spam  {:>8} useful  {:>7.1f} virtual h  {:>5} violations  {:.0f} s",
+        budgets ? "STAR + BEAST" : "breadth first", end.fetches, 100 * ShareOf(outcome), end.useful,
+        outcome.virtual_hours, outcome.violations, outcome.seconds);
+    if (outcome.violations > 0) return Fail(ErrorCode::kCorrupt, "the crawl was not polite");
+    (budgets ? pair.star : pair.bfs) = std::move(outcome);
+  }
+  return pair;
+}
+
+// Figure 7(b): mean pages of a domain, by in-degree in powers of two.
+Json ByInDegree(const SpamOutcome& outcome, Report& report) {
+  struct Class {
+    uint64_t domains = 0;
+    uint64_t pages = 0;
+  };
+  std::vector<Class> classes;
+  for (const DomainAccount& domain : outcome.domains) {
+    const auto index = static_cast<size_t>(std::bit_width(domain.in_degree));
+    if (classes.size() <= index) classes.resize(index + 1);
+    ++classes[index].domains;
+    classes[index].pages += domain.fetched;
+  }
+  Json rows = Json::array();
+  report.Line("  pages a domain, by how many others link to it:");
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i].domains == 0) continue;
+    const double mean = static_cast<double>(classes[i].pages) / static_cast<double>(classes[i].domains);
+    const uint64_t from = i == 0 ? 0 : uint64_t{1} << (i - 1);
+    report.Line("    {:>6} and more  {:>6} domains  {:>9.1f} pages", from, classes[i].domains, mean);
+    rows.push_back({{"in_degree", from}, {"domains", classes[i].domains}, {"pages_per_domain", mean}});
+  }
+  return rows;
+}
+
+// Over ordinary sites so large that their size is no limit.
+double GiantCorrelation(const SpamOutcome& outcome, uint64_t giant_pages) {
+  std::vector<double> in_degree;
+  std::vector<double> fetched;
+  for (const DomainAccount& domain : outcome.domains) {
+    if (domain.pages < giant_pages) continue;
+    in_degree.push_back(domain.in_degree);
+    fetched.push_back(static_cast<double>(domain.fetched));
+  }
+  return RankCorrelation(in_degree, fetched);
+}
+
+Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
+  Flags flags;
+  CLI::App app("Budgets against farms and giants: breadth first and STAR with BEAST on the same web, in virtual time",
+               "portolan bench spam");
+  app.add_option("--fetches", flags.fetches, "Requests of each crawl")->check(CLI::PositiveNumber);
+  app.add_option("--attack-fetches", flags.attack_fetches, "Of the crawls under attack; 0: without");
+  app.add_option("--domains", flags.domains, "Ordinary domains")->check(CLI::PositiveNumber);
+  app.add_option("--pages", flags.pages, "Their pages, giants not counted")->check(CLI::PositiveNumber);
+  app.add_option("--giants", flags.giants, "Domains with a host of --giant-pages");
+  app.add_option("--giant-pages", flags.giant_pages, "Pages of a giant");
+  app.add_option("--spam-domains", flags.spam_domains, "Domains of farms")->check(CLI::PositiveNumber);
+  app.add_option("--spam-entry", flags.spam_entry, "Share of ordinary pages with a link into a farm");
+  app.add_option("--seed", flags.seed, "Of the web");
+  app.add_option("--connections", flags.connections, "Fetches at one time")->check(CLI::PositiveNumber);
+  app.add_option("--plot", flags.plot, "Write useful pages over requests here, as SVG");
+  RETURN_IF_ERROR(ParseFlags(app, argc, argv));
+  std::string pattern = std::filesystem::temp_directory_path() / "portolan-spam-XXXXXX";
+  if (mkdtemp(pattern.data()) == nullptr) return std::unexpected(Error::FromErrno(errno, "temporary folder"));
+  flags.dir = pattern;
+  struct RemoveAtEnd {
+    std::string dir;
+    ~RemoveAtEnd() { std::filesystem::remove_all(dir); }
+  } const remove{flags.dir};
+
+  ASSIGN_OR_RETURN(const auto world, MakeWorld(flags, 0.3, 1));
+  report.Line("{} ordinary domains with {} pages, {} of them giants; {} domains of farms", world->Domains(),
+              world->TotalPages(), flags.giants, flags.spam_domains);
+  ASSIGN_OR_RETURN(const Pair both, RunBoth(*world, flags, flags.fetches, report));
+  Json json;
+  json["fetches"] = flags.fetches;
+  json["spam_share_bfs"] = ShareOf(both.bfs);
+  json["spam_share_star"] = ShareOf(both.star);
+  json["useful_bfs"] = both.bfs.samples.back().useful;
+  json["useful_star"] = both.star.samples.back().useful;
+  json["rank_correlation"] = GiantCorrelation(both.star, flags.giant_pages);
+  json["rank_correlation_bfs"] = GiantCorrelation(both.bfs, flags.giant_pages);
+  report.Line(
+      "  useful pages {:.2f} times, spam {:.3f} times; rank correlation of giants' pages with in-degree {:.2f} "
+      "({:.2f})",
+      json["useful_star"].get<double>() / json["useful_bfs"].get<double>(),
+      json["spam_share_star"].get<double>() / json["spam_share_bfs"].get<double>(),
+      json["rank_correlation"].get<double>(), json["rank_correlation_bfs"].get<double>());
+  json["by_in_degree"] = ByInDegree(both.star, report);
+  std::vector<double> x;
+  std::vector<PlotSeries> series = {{"STAR + BEAST", "#1b6ca8", false, {}}, {"breadth first", "#c8553d", false, {}}};
+  Json curve = Json::array();
+  for (size_t i = 0; i < std::min(both.bfs.samples.size(), both.star.samples.size()); ++i) {
+    const SpamSample& star = both.star.samples[i];
+    const SpamSample& bfs = both.bfs.samples[i];
+    curve.push_back({{"fetches", star.fetches},
+                     {"useful_star", star.useful},
+                     {"useful_bfs", bfs.useful},
+                     {"spam_star", star.spam},
+                     {"spam_bfs", bfs.spam}});
+    if (star.useful == 0 || bfs.useful == 0) continue;
+    x.push_back(static_cast<double>(star.fetches));
+    series[0].y.push_back(static_cast<double>(star.useful));
+    series[1].y.push_back(static_cast<double>(bfs.useful));
+  }
+  json["curve"] = std::move(curve);
+  if (!flags.plot.empty() && !x.empty()) {
+    std::ofstream(flags.plot) << LogLogSvg("Useful pages found", "requests", "useful pages", x, series);
+  }
+  if (flags.attack_fetches == 0) return json;
+
+  report.Line("delay attack: farms take 100 times as long to answer");
+  ASSIGN_OR_RETURN(const auto slow, MakeWorld(flags, 0.3, 100));
+  ASSIGN_OR_RETURN(const Pair delayed, RunBoth(*slow, flags, flags.attack_fetches, report));
+  const auto useful_an_hour = [](const SpamOutcome& outcome) {
+    return static_cast<double>(outcome.samples.back().useful) / outcome.virtual_hours;
+  };
+  json["delay_attack_useful_per_hour_bfs"] = useful_an_hour(delayed.bfs);
+  json["delay_attack_useful_per_hour_star"] = useful_an_hour(delayed.star);
+  json["delay_attack_spam_share_bfs"] = ShareOf(delayed.bfs);
+  json["delay_attack_spam_share_star"] = ShareOf(delayed.star);
+  report.Line("wildcard attack: every name below a farm's domain exists");
+  ASSIGN_OR_RETURN(const auto wild, MakeWorld(flags, 1, 1));
+  ASSIGN_OR_RETURN(const Pair flooded, RunBoth(*wild, flags, flags.attack_fetches, report));
+  json["wildcard_attack_spam_share_bfs"] = ShareOf(flooded.bfs);
+  json["wildcard_attack_spam_share_star"] = ShareOf(flooded.star);
+  json["wildcard_attack_useful_bfs"] = flooded.bfs.samples.back().useful;
+  json["wildcard_attack_useful_star"] = flooded.star.samples.back().useful;
+  return json;
+}
+
+PORTOLAN_BENCHMARK("spam", "budgets against farms and giants, in virtual time", RunSpamBench);
+
+}  // namespace
+}  // namespace portolan::bench

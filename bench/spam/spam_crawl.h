@@ -1,0 +1,53 @@
+// SpamCrawl: one crawl of a web with farms and giants, in virtual time, and what its fetches were worth.
+//
+// Useful is a page of an ordinary domain that came whole and for the first time. The world says what a request was for;
+// nothing of the crawler's own counts is used. The in-degree of a domain is counted here, too, from the links of the
+// pages that were fetched: distinct ordinary domains that link to it.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/world/world.h"
+
+namespace portolan::bench {
+
+struct SpamCrawlOptions {
+  uint64_t fetches = 1'000'000;
+  uint32_t connections = 1000;
+  uint64_t memory = uint64_t{512} << 20;
+  bool budgets = true;  // false: breadth first
+  std::string budget_function = "ranked top=10000 least=10 most=10000";
+  std::string dir;  // for its state; removed at the end
+};
+
+struct SpamSample {
+  uint64_t fetches = 0;
+  uint64_t spam = 0;
+  uint64_t useful = 0;
+};
+
+struct DomainAccount {
+  uint64_t pages = 0;  // that it has
+  uint64_t fetched = 0;
+  uint32_t in_degree = 0;
+};
+
+struct SpamOutcome {
+  std::vector<SpamSample> samples;     // the last one is the end
+  std::vector<DomainAccount> domains;  // ordinary ones, by number
+  uint64_t violations = 0;             // of politeness and robots.txt, by the oracle
+  uint64_t spam_hosts = 0;             // names of farms that were looked up
+  double virtual_hours = 0;
+  double seconds = 0;
+};
+
+Result<SpamOutcome> RunSpamCrawl(const sim::World& world, const SpamCrawlOptions& options);
+
+// Spearman's, with mean ranks for ties. REQUIRES: as many of each.
+double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace portolan::bench
