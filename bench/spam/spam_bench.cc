@@ -34,6 +34,9 @@ struct Flags {
   double spam_entry = 0.02;
   uint64_t seed = 1;
   uint32_t connections = 1000;
+  std::string function;  // empty: the papers', for the top hundredth of the domains
+  uint32_t vouch_base = 16;
+  std::string only;
   std::string dir;
   std::string plot;
 };
@@ -68,8 +71,13 @@ Result<Pair> RunBoth(const World& world, const Flags& flags, uint64_t fetches, R
   options.fetches = fetches;
   options.connections = flags.connections;
   options.dir = flags.dir + "/state";
+  options.vouch_base = flags.vouch_base;
+  options.budget_function = flags.function.empty() ? fmt::format("ranked top={} least=10 most=10000",
+                                                                 std::max<uint64_t>(1, flags.domains / 100))
+                                                   : flags.function;
   Pair pair;
   for (const bool budgets : {false, true}) {
+    if (flags.only == (budgets ? "bfs" : "star")) continue;
     options.budgets = budgets;
     ASSIGN_OR_RETURN(SpamOutcome outcome, RunSpamCrawl(world, options));
     const SpamSample& end = outcome.samples.back();
@@ -134,6 +142,10 @@ Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
   app.add_option("--spam-entry", flags.spam_entry, "Share of ordinary pages with a link into a farm");
   app.add_option("--seed", flags.seed, "Of the web");
   app.add_option("--connections", flags.connections, "Fetches at one time")->check(CLI::PositiveNumber);
+  app.add_option("--function", flags.function, "Of budgets (docs/budgets.md)");
+  app.add_option("--vouch-base", flags.vouch_base, "For how many others a domain may vouch; 0: any number");
+  app.add_option("--only", flags.only, "One crawl, for trying things: 'bfs' or 'star'")
+      ->check(CLI::IsMember({"bfs", "star"}));
   app.add_option("--plot", flags.plot, "Write useful pages over requests here, as SVG");
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   std::string pattern = std::filesystem::temp_directory_path() / "portolan-spam-XXXXXX";
@@ -149,6 +161,12 @@ Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
               world->TotalPages(), flags.giants, flags.spam_domains);
   ASSIGN_OR_RETURN(const Pair both, RunBoth(*world, flags, flags.fetches, report));
   Json json;
+  if (!flags.only.empty()) {
+    const SpamOutcome& one = flags.only == "bfs" ? both.bfs : both.star;
+    report.Line("  rank correlation of giants' pages with in-degree {:.2f}", GiantCorrelation(one, flags.giant_pages));
+    json["by_in_degree"] = ByInDegree(one, report);
+    return json;
+  }
   json["fetches"] = flags.fetches;
   json["spam_share_bfs"] = ShareOf(both.bfs);
   json["spam_share_star"] = ShareOf(both.star);

@@ -49,9 +49,12 @@ ShardOptions OptionsOf(const SpamCrawlOptions& wanted) {
   // A day of virtual time has as many early rounds as a real one, and each costs real time: let them seem dearer.
   shard.seen.pace.bytes_per_second = 2'000'000;
   shard.gate.pace.bytes_per_second = 2'000'000;
+  shard.gate.pace.ratio = 100;
+  shard.gate.pass_answers = 20'000;
   shard.admission.enabled = wanted.budgets;
   shard.admission.star.memory = wanted.memory / 8;
   shard.admission.star.budget_function = wanted.budget_function;
+  shard.admission.star.vouch_base = wanted.vouch_base;
   shard.admission.star.domains_pace.bytes_per_second = 2'000'000;
   shard.admission.star.edges_pace.bytes_per_second = 2'000'000;
   return shard;

@@ -20,6 +20,7 @@ struct SpamCrawlOptions {
   uint32_t connections = 1000;
   uint64_t memory = uint64_t{512} << 20;
   bool budgets = true;  // false: breadth first
+  uint32_t vouch_base = 16;
   std::string budget_function = "ranked top=10000 least=10 most=10000";
   std::string dir;  // for its state; removed at the end
 };

@@ -3,20 +3,49 @@
 #include <limits>
 
 #include "base/hash.h"
+#include "warc/warc_time.h"
 
 namespace portolan::sim {
 
-VirtualCrawl::VirtualCrawl(const World& world, VirtualTime& time, Judge& judge, const Options& options)
-    : world_(world), time_(time), judge_(judge), options_(options), web_(world, time, *this, this, options.web) {}
+VirtualCrawl::VirtualCrawl(Env& env, const World& world, VirtualTime& time, HitSink& judge, const Options& options)
+    : world_(world),
+      time_(time),
+      judge_(judge),
+      options_(options),
+      env_(env),
+      web_(world, time, *this, this, options.web) {}
 
-VirtualCrawl::~VirtualCrawl() { *alive_ = false; }
+VirtualCrawl::~VirtualCrawl() {
+  *alive_ = false;
+  background_.RunAll();  // the checkpointer waits for it
+}
 
-Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& world, VirtualTime& time, Judge& judge,
-                                                         const Options& options) {
-  std::unique_ptr<VirtualCrawl> crawl(new VirtualCrawl(world, time, judge, options));
+Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& world, VirtualTime& time,
+                                                         HitSink& judge, const Options& options) {
+  std::unique_ptr<VirtualCrawl> crawl(new VirtualCrawl(env, world, time, judge, options));
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir));
   crawl->manifest_ = std::make_unique<Manifest>(std::move(manifest));
-  ASSIGN_OR_RETURN(crawl->shard_, Shard::Open(env, *crawl->manifest_, crawl->executor_, crawl->web_, *crawl,
+  const auto on_error = [raw = crawl.get()](const Error& error) {
+    if (raw->status_) raw->status_ = std::unexpected(error);
+  };
+  if (!options.archive_dir.empty()) {
+    ArchiveWriter::Options archive;
+    archive.directories = {options.archive_dir};
+    archive.files.file_size = 8 << 10;  // a few pages: files are closed as the crawl goes
+    archive.files.index_memory = 64 << 10;
+    archive.threads = false;
+    archive.on_error = on_error;
+    ASSIGN_OR_RETURN(crawl->archive_, ArchiveWriter::Open(env, time, *crawl->manifest_, archive));
+  }
+  if (!options.log_dir.empty()) {
+    CrawlLog::Options log;
+    log.dir = options.log_dir;
+    log.threads = false;
+    log.on_error = on_error;
+    ASSIGN_OR_RETURN(crawl->log_, CrawlLog::Open(env, *crawl->manifest_, log));
+  }
+  crawl->checkpointer_ = std::make_unique<Checkpointer>(*crawl->manifest_, &crawl->env_, crawl->background_);
+  ASSIGN_OR_RETURN(crawl->shard_, Shard::Open(crawl->env_, *crawl->manifest_, crawl->executor_, crawl->web_, *crawl,
                                               options.shard, crawl->Now()));
   crawl->next_checkpoint_ns_ = time.NowNs() + options.checkpoint_ns;
   return crawl;
@@ -49,6 +78,31 @@ void VirtualCrawl::OnDns(int64_t unix_ns, std::string_view name, std::string_vie
   judge_.OnDns(unix_ns, name, type, rcode);
 }
 
+// What parse/ would have made of the bytes, with the URL in place of the page.
+ArchiveItem VirtualCrawl::ItemOf(const FetchLine& about) {
+  ArchiveItem item;
+  WarcRecordSpec spec;
+  spec.type = WarcType::kResponse;
+  spec.id = {.high = Hash64(about.url), .low = static_cast<uint64_t>(time_.UnixNs())};
+  spec.date = {.seconds = time_.UnixNs() / kSecond};
+  spec.target_uri = about.url;
+  spec.http_head = "HTTP/1.1 200 OK\r\n\r\n";
+  spec.payload = about.url;
+  item.response_length = static_cast<uint32_t>(writer_.Append(spec, item.bytes).length);
+  item.cdxj_key = about.url;
+  item.cdxj_timestamp = Format14(spec.date);
+  item.cdxj_fields = "\"url\": \"" + std::string(about.url) + "\"";
+  return item;
+}
+
+void VirtualCrawl::Keep(PageResult& result, const FetchLine& about) {
+  const bool has_page = about.attempt > 0 && !about.again && result.kind != UrlKind::kRobots;
+  const Status full = Fail(ErrorCode::kBusy, "the archive or the log stands still");
+  if (archive_ && has_page && HasAnswer(result.outcome) && !archive_->TryWrite(ItemOf(about)) && status_)
+    status_ = full;
+  if (log_ && !log_->Add(result, about) && status_) status_ = full;
+}
+
 // Time cannot forget an appointment: an early one is kept and does no harm.
 void VirtualCrawl::SetWake() {
   const int64_t wake = shard_->NextWake();
@@ -60,7 +114,17 @@ void VirtualCrawl::SetWake() {
   });
 }
 
+void VirtualCrawl::SetBackground() {
+  if (options_.checkpoint_step_ns == 0) return;
+  time_.At(time_.NowNs() + options_.checkpoint_step_ns, [this, alive = alive_] {
+    if (*alive && background_.waiting() > 0) background_.Run();
+  });
+}
+
 Status VirtualCrawl::Run(uint64_t max_events) {
+  // The archive's files must not be there before a manifest that knows them.
+  if (archive_ && !begun_) RETURN_IF_ERROR(Checkpoint());
+  begun_ = true;
   for (uint64_t step = 0; step < max_events && shard_->state() == Shard::State::kRunning; ++step) {
     SetWake();
     if (!time_.Step()) {
@@ -69,14 +133,44 @@ Status VirtualCrawl::Run(uint64_t max_events) {
     RETURN_IF_ERROR(status_);
     ++events_;
     if (options_.after_event) RETURN_IF_ERROR(options_.after_event(events_));
-    if (options_.checkpoint_ns > 0 && time_.NowNs() >= next_checkpoint_ns_ && shard_->Settled()) {
+    if (checkpointer_->active() && checkpointer_->written()) RETURN_IF_ERROR(checkpointer_->Finish());
+    if (options_.checkpoint_ns == 0 || time_.NowNs() < next_checkpoint_ns_) continue;
+    if (checkpointer_->active() || !shard_->Settled()) continue;
+    if (options_.checkpoint_step_ns == 0) {
       RETURN_IF_ERROR(Checkpoint());
-      next_checkpoint_ns_ = time_.NowNs() + options_.checkpoint_ns;
+    } else {
+      checkpointer_->Start(Checkpointables(), {});
     }
+    next_checkpoint_ns_ = time_.NowNs() + options_.checkpoint_ns;
   }
   return {};
 }
 
-Status VirtualCrawl::Checkpoint() { return manifest_->Commit(shard_->Checkpointables()); }
+std::vector<Checkpointable*> VirtualCrawl::Checkpointables() {
+  std::vector<Checkpointable*> all = shard_->Checkpointables();
+  if (archive_) all.push_back(archive_.get());
+  if (log_) all.push_back(log_.get());
+  return all;
+}
+
+Status VirtualCrawl::EndCheckpoint() {
+  if (!checkpointer_->active()) return {};
+  background_.RunAll();
+  return checkpointer_->Finish();
+}
+
+Status VirtualCrawl::Checkpoint() {
+  RETURN_IF_ERROR(EndCheckpoint());
+  checkpointer_->Start(Checkpointables(), {});
+  return EndCheckpoint();
+}
+
+Status VirtualCrawl::Finish() {
+  RETURN_IF_ERROR(EndCheckpoint());  // before the archive flushes again: it must know which state was committed
+  if (archive_) RETURN_IF_ERROR(archive_->Finish());
+  RETURN_IF_ERROR(Checkpoint());
+  background_.RunAll();
+  return {};
+}
 
 }  // namespace portolan::sim

@@ -4,6 +4,9 @@
 // merges run at once or whenever the driver's own random numbers say, and files are whatever Env is given. The same
 // options give the same crawl, event by event: OrderHash() is a hash over every request in its order.
 //
+// With Options::archive_dir it also keeps an archive and a log as the engine does, a small record a page, so that a
+// test can cut the power anywhere and see what a resumed crawl makes of all of it together.
+//
 // Thread: one. Memory: the shard's, and the judge's (six bytes a page of the world).
 
 #pragma once
@@ -13,15 +16,21 @@
 #include <memory>
 #include <string>
 
+#include "archive/archive_writer.h"
+#include "archive/crawl_log.h"
 #include "base/result.h"
 #include "crawl/shard.h"
+#include "disk/checkpointer.h"
 #include "disk/manifest.h"
+#include "disk/sync_later.h"
 #include "io/env.h"
 #include "io/executor.h"
 #include "sim/oracle/judge.h"
 #include "sim/virtual/virtual_time.h"
 #include "sim/virtual/virtual_web.h"
+#include "sim/world/hit_log.h"
 #include "sim/world/world.h"
+#include "warc/writer.h"
 
 namespace portolan::sim {
 
@@ -37,13 +46,17 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
     int64_t checkpoint_ns = 0;
     // Sees every request, as the judge does.
     std::function<void(const Hit& hit)> on_hit;
+    // The work of a checkpoint that is not the shard's is done so much later, in two parts; 0: at once.
+    int64_t checkpoint_step_ns = 0;
+    std::string archive_dir;  // empty: nothing is kept
+    std::string log_dir;      // likewise
     // Called after each event, with the number of events so far. An error ends the crawl.
     std::function<Status(uint64_t events)> after_event;
   };
 
-  // Goes on where the manifest in state_dir stands. `time` and `judge` outlive this, so that a crawl that is cut and
-  // resumed is judged as one.
-  static Result<std::unique_ptr<VirtualCrawl>> Open(Env& env, const World& world, VirtualTime& time, Judge& judge,
+  // Goes on where the manifest in state_dir stands. `judge` (a Judge, or who tells one later) and `time` outlive this,
+  // so that a crawl that is cut and resumed is judged as one.
+  static Result<std::unique_ptr<VirtualCrawl>> Open(Env& env, const World& world, VirtualTime& time, HitSink& judge,
                                                     const Options& options);
   ~VirtualCrawl() override;
 
@@ -51,31 +64,54 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   Status Seed();
   // Until the crawl is done or stopped, or `max_events` have passed.
   Status Run(uint64_t max_events = ~uint64_t{0});
-  Status Checkpoint();
+  Status Checkpoint();  // all of it now
+  // The end, as the engine makes it: the archive's files are closed and everything is committed.
+  Status Finish();
 
   Shard& shard() { return *shard_; }
   uint64_t OrderHash() const { return order_hash_; }
   uint64_t events() const { return events_; }
 
  private:
-  VirtualCrawl(const World& world, VirtualTime& time, Judge& judge, const Options& options);
+  VirtualCrawl(Env& env, const World& world, VirtualTime& time, HitSink& judge, const Options& options);
 
   void OnPage(PageResult&& result) override;
   void OnResolved(Resolution&& resolution) override;
-  void Keep(PageResult& /*result*/, const FetchLine& /*about*/) override {}
+  void Keep(PageResult& result, const FetchLine& about) override;
   void OnHit(const Hit& hit) override;
   void OnOpen(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t port) override;
   void OnClose(int64_t unix_ns, uint64_t connection) override;
   void OnDns(int64_t unix_ns, std::string_view name, std::string_view type, int rcode) override;
   Moment Now() const { return {time_.NowNs(), time_.UnixNs()}; }
   void SetWake();
+  void SetBackground();
+  Status EndCheckpoint();  // the one that is going on, if any
+  std::vector<Checkpointable*> Checkpointables();
+  ArchiveItem ItemOf(const FetchLine& about);
+
+  // Runs one job each time that the driver's clock says so.
+  class Background : public DeferredExecutor {
+   public:
+    explicit Background(VirtualCrawl& crawl) : crawl_(crawl) {}
+    void Submit(Job job) override {
+      DeferredExecutor::Submit(std::move(job));
+      crawl_.SetBackground();
+    }
+
+   private:
+    VirtualCrawl& crawl_;
+  };
 
   const World& world_;
   VirtualTime& time_;
-  Judge& judge_;
+  HitSink& judge_;
   const Options options_;
+  SyncLater env_;
+  WarcWriter writer_ = WarcWriter::Create({}).value();
   std::unique_ptr<Manifest> manifest_;
   InlineExecutor executor_;
+  std::unique_ptr<ArchiveWriter> archive_;
+  std::unique_ptr<CrawlLog> log_;
   VirtualWeb web_;
   std::unique_ptr<Shard> shard_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // events of a crawl that was cut must not reach it
@@ -84,6 +120,9 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   int64_t next_checkpoint_ns_ = 0;
   uint64_t events_ = 0;
   uint64_t order_hash_ = 0;
+  bool begun_ = false;
+  Background background_{*this};
+  std::unique_ptr<Checkpointer> checkpointer_;
 };
 
 }  // namespace portolan::sim

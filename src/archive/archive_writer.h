@@ -59,7 +59,7 @@ class ArchiveWriter : public Checkpointable {
 
   // `done` comes once, from a writing thread, or from inside this call where there are no threads.
   // REQUIRES: no other flush is going on.
-  void StartFlush(std::function<void(Status)> done);
+  void StartFlush(std::function<void(Status)> done) override;
   Status Flush() override;
   ManifestSection Describe() const override;
   Status Committed() override;

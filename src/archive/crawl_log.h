@@ -62,7 +62,7 @@ class CrawlLog : public Checkpointable {
   bool Add(const PageResult& result, const FetchLine& about);
 
   // As ArchiveWriter's.
-  void StartFlush(std::function<void(Status)> done);
+  void StartFlush(std::function<void(Status)> done) override;
   Status Flush() override;
   ManifestSection Describe() const override;
   Status Committed() override { return {}; }

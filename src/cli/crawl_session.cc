@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "base/log.h"
@@ -68,16 +71,47 @@ uint64_t RaiseDescriptorLimit() {
   return limit.rlim_cur;
 }
 
-// Written beside and renamed, so that a reader never sees half of it; not synced: it is a picture, not state.
+// Written beside and renamed, so that a reader never sees half of it; not synced: it is a picture, not state. On a full
+// disk the old one is written over, which needs no room: it is then that people look at it.
 void WriteStatus(const std::string& path, const CrawlProgress& progress) {
+  const std::string text = ProgressToJson(progress) + '\n';
   const std::string beside = path + ".new";
+  std::error_code ignored;
+  bool written = false;
   {
     std::ofstream file(beside, std::ios::trunc);
-    file << ProgressToJson(progress) << '\n';
-    if (!file.flush()) return;
+    file << text;
+    written = bool(file.flush());
   }
-  std::error_code ignored;
-  std::filesystem::rename(beside, path, ignored);
+  if (written) {
+    std::filesystem::rename(beside, path, ignored);
+    return;
+  }
+  std::filesystem::remove(beside, ignored);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  if (file << text && file.flush()) std::filesystem::resize_file(path, text.size(), ignored);
+}
+
+// A part of what is free when the crawl begins, so that small disks can be used too.
+uint64_t ReserveOf(const EngineOptions& options) {
+  constexpr uint64_t kLeast = uint64_t{1} << 20;
+  constexpr uint64_t kMost = uint64_t{256} << 20;
+  uint64_t reserve = kMost;
+  std::vector<std::string> dirs = options.archive.directories;
+  dirs.push_back(options.log.dir);
+  dirs.push_back(options.state_dir);
+  for (std::string dir : dirs) {
+    while (!dir.empty() && !Env::Posix().Exists(dir)) dir = DirName(dir) == dir ? "" : DirName(dir);
+    const auto room = Env::Posix().FreeSpace(dir.empty() ? "." : dir);
+    if (room) reserve = std::min(reserve, *room / 8);
+  }
+  return std::max(reserve, kLeast);
+}
+
+// What people can do about an error that ended a crawl.
+Error AtCheckpoint(const Error& error, const std::string& dir) {
+  return Error(error.code(), fmt::format("{}. The last checkpoint stands: 'portolan resume {}' goes on from there",
+                                         error.message(), dir));
 }
 
 Status CheckDirectory(const SessionOptions& options, bool* made) {
@@ -140,6 +174,70 @@ Result<std::vector<std::string>> ReadSeeds(const std::vector<std::string>& urls,
   return seeds;
 }
 
+namespace {
+
+// Who is to be told when somebody asks to stop. Thread: any.
+class Stopper {
+ public:
+  void Stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    if (running_ != nullptr) running_->RequestStop();
+    changed_.notify_all();
+  }
+  bool stopped() const {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
+  }
+  void SetRunning(Engine* engine) {
+    const std::lock_guard lock(mutex_);
+    running_ = engine;
+    if (stopped_ && engine != nullptr) engine->RequestStop();
+  }
+  // True when stopped.
+  bool WaitFor(std::chrono::nanoseconds time) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, time, [&] { return stopped_; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopped_ = false;       // guarded by mutex_
+  Engine* running_ = nullptr;  // guarded by mutex_
+};
+
+// From the checkpoint, or from nothing, to the end or an error.
+Result<SessionEnd> RunEngine(const SessionOptions& options, const Config& config, const EngineOptions& engine_options,
+                             Stopper& stopper, bool* made, bool* is_crawl) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, Engine::Open(Env::Posix(), engine_options));
+  RETURN_IF_ERROR(engine->AddSeeds(options.seeds));
+  if (!*is_crawl) {
+    RETURN_IF_ERROR(ReplaceFile(Env::Posix(), JoinPath(options.dir, kConfigFile), ConfigToToml(config)));
+  }
+  *made = false;  // from here on it is a crawl
+  stopper.SetRunning(engine.get());
+  LiveDisplay display(LiveDisplay::Choose(options.quiet));
+  const std::string status_path = JoinPath(options.dir, kStatusFile);
+  double status_at = -kStatusEvery;
+  auto end = engine->Run([&](const CrawlProgress& progress) {
+    *is_crawl = true;  // its first checkpoint stands
+    display.Show(progress);
+    if (progress.session_seconds - status_at < kStatusEvery) return;
+    status_at = progress.session_seconds;
+    WriteStatus(status_path, progress);
+  });
+  stopper.SetRunning(nullptr);
+  if (!end) return std::unexpected(std::move(end).error());
+  display.End(*end);
+  WriteStatus(status_path, *end);
+  SessionEnd result{*std::move(end), std::string(engine->shard().limit_reached())};
+  if (options.summary) PrintSummary(result, options);
+  return result;
+}
+
+}  // namespace
+
 Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   Config config = options.config;
   config.crawl.seeds = options.seeds;
@@ -152,7 +250,8 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
     Log(LogLevel::kWarn, "fewer connections: the system allows few open files",
         {{"connections", config.fetch.connections}, {"open_files", descriptors}});
   }
-  ASSIGN_OR_RETURN(const EngineOptions engine_options, WireCrawl(config, options.dir, options.seeds, PORTOLAN_VERSION));
+  ASSIGN_OR_RETURN(EngineOptions engine_options, WireCrawl(config, options.dir, options.seeds, PORTOLAN_VERSION));
+  engine_options.reserve_bytes = ReserveOf(engine_options);
 
   bool made = false;
   RETURN_IF_ERROR(CheckDirectory(options, &made));
@@ -163,47 +262,23 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   };
   const std::unique_ptr<bool, decltype(remove)> half_made(&made, remove);
   // Declared before the engine, so that its threads inherit the blocked signals; told about it once it is there.
-  Engine* running = nullptr;
-  bool stop_early = false;
-  std::mutex mutex;
-  SignalThread signals([&] {
-    const std::lock_guard lock(mutex);
-    stop_early = true;
-    if (running != nullptr) running->RequestStop();
-  });
-  auto engine = Engine::Open(Env::Posix(), engine_options);
-  if (!engine) return std::unexpected(std::move(engine).error());
-  RETURN_IF_ERROR((*engine)->AddSeeds(options.seeds));
-  if (!options.resume) {
-    RETURN_IF_ERROR(ReplaceFile(Env::Posix(), JoinPath(options.dir, kConfigFile), ConfigToToml(config)));
+  Stopper stopper;
+  SignalThread signals([&] { stopper.Stop(); });
+  bool is_crawl = options.resume;  // there is something to go on with
+  for (;;) {
+    auto end = RunEngine(options, config, engine_options, stopper, &made, &is_crawl);
+    if (end) return end;
+    if (!is_crawl) return std::unexpected(std::move(end).error());
+    if (end.error().code() != ErrorCode::kNoSpace || stopper.stopped()) {
+      const bool disk = end.error().code() == ErrorCode::kNoSpace || end.error().code() == ErrorCode::kIo ||
+                        end.error().code() == ErrorCode::kReadOnly;
+      return std::unexpected(disk ? AtCheckpoint(end.error(), options.dir) : std::move(end).error());
+    }
+    // A structure met the end of the disk in the middle of its work: back to the last checkpoint, and wait there.
+    Log(LogLevel::kWarn, "the disk is full: back to the last checkpoint", {{"why", end.error().message()}});
+    if (!stopper.WaitFor(std::chrono::nanoseconds(engine_options.retry_ns))) continue;
+    return std::unexpected(AtCheckpoint(end.error(), options.dir));
   }
-  made = false;  // from here on it is a crawl
-  {
-    const std::lock_guard lock(mutex);
-    running = engine->get();
-    if (stop_early) running->RequestStop();
-  }
-
-  LiveDisplay display(LiveDisplay::Choose(options.quiet));
-  const std::string status_path = JoinPath(options.dir, kStatusFile);
-  double status_at = -kStatusEvery;
-  auto end = (*engine)->Run([&](const CrawlProgress& progress) {
-    display.Show(progress);
-    if (progress.session_seconds - status_at < kStatusEvery) return;
-    status_at = progress.session_seconds;
-    WriteStatus(status_path, progress);
-  });
-  {
-    const std::lock_guard lock(mutex);
-    running = nullptr;
-  }
-  if (!end) return std::unexpected(std::move(end).error());
-  display.End(*end);
-  WriteStatus(status_path, *end);
-  SessionEnd result{*std::move(end), std::string((*engine)->shard().limit_reached())};
-  result.progress.state = result.progress.state == "done" ? "done" : "stopped";  // a view that outlives the engine
-  if (options.summary) PrintSummary(result, options);
-  return result;
 }
 
 void PrintSummary(const SessionEnd& end, const SessionOptions& options) {

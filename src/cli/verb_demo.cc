@@ -1,6 +1,7 @@
 // portolan demo: the crawler on the simulated web, on this machine alone, with the oracle's verdict at the end.
 
 #include <fmt/core.h>
+#include <signal.h>
 
 #include <filesystem>
 #include <memory>
@@ -105,7 +106,16 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
 
   RETURN_IF_ERROR(Env::Posix().CreateDirs(DirName(flags.dir)));
   const Beside beside{.ca = flags.dir + ".ca.pem", .log = flags.dir + ".hits.tsv"};
-  ASSIGN_OR_RETURN(RunningWorld running, StartWorld(flags, beside.log));
+  // The web's threads must not take the signals that the crawl waits for: they would end the program at once.
+  sigset_t signals;
+  sigset_t before;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, &before);
+  auto started = StartWorld(flags, beside.log);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!started) return std::unexpected(std::move(started).error());
+  RunningWorld running = *std::move(started);
   RETURN_IF_ERROR(ReplaceFile(Env::Posix(), beside.ca, running.server->ca_pem()));
   config.fetch.dns_servers = {fmt::format("127.0.0.1:{}", running.server->ports().dns)};
   config.fetch.ca_file = beside.ca;

@@ -14,6 +14,7 @@ std::span<const Verb> Verbs() {
       Verb{"demo", "Crawl", "crawl a simulated web on this machine: no network needed", &RunDemo},
       Verb{"config", "Set up", "print the settings in force, with comments", &RunConfig},
       Verb{"plan", "Set up", "say what a crawl of a given size needs: disk, memory, time", &RunPlan},
+      Verb{"check", "Look inside", "say whether everything that a crawl keeps is whole", &RunCheck},
       Verb{"disk", "Look inside", "dump or check a file of the crawl's state", &RunDisk},
       Verb{"warc", "Look inside", "list, print, check and index WARC and ARC files", &RunWarc},
       Verb{"sim", "Try out", "serve a simulated web on this machine, for crawlers to be tried on", &RunSim},

@@ -5,6 +5,7 @@
 namespace portolan {
 
 int RunBench(int argc, char** argv);
+int RunCheck(int argc, char** argv);
 int RunConfig(int argc, char** argv);
 int RunCrawl(int argc, char** argv);
 int RunDemo(int argc, char** argv);

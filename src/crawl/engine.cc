@@ -1,9 +1,12 @@
 #include "crawl/engine.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
 #include "base/log.h"
+#include "base/units.h"
 #include "io/process.h"
 
 namespace portolan {
@@ -34,7 +37,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   engine->manifest_ = std::make_unique<Manifest>(std::move(manifest));
 
   Engine* const raw = engine.get();
-  const auto on_error = [raw](const Error& error) { raw->loop_->Post([raw, error] { raw->Fail(error); }); };
+  const auto on_error = [raw](const Error& error) { raw->loop_->Post([raw, error] { raw->OnDiskError(error); }); };
   ArchiveWriter::Options archive = options.archive;
   archive.on_error = on_error;
   ASSIGN_OR_RETURN(engine->archive_, ArchiveWriter::Open(env, engine->clock_, *engine->manifest_, archive));
@@ -42,6 +45,9 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   log.on_error = on_error;
   ASSIGN_OR_RETURN(engine->log_, CrawlLog::Open(env, *engine->manifest_, log));
   engine->merges_ = std::make_unique<WorkerPool>(1, "merge");
+  engine->checkpoints_ = std::make_unique<WorkerPool>(1, "checkpoint");
+  engine->checkpointer_ =
+      std::make_unique<Checkpointer>(*engine->manifest_, &engine->later_env_, *engine->checkpoints_);
   ShardOptions shard = options.shard;
   shard.seen.on_round_done = [raw] { raw->Wake(); };
   shard.gate.on_round_done = [raw] { raw->Wake(); };
@@ -53,8 +59,8 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
     engine->makers_.push_back(std::move(maker));
   }
   ASSIGN_OR_RETURN(engine->fetch_, FetchLoops::Create(options.fetch, *engine));
-  ASSIGN_OR_RETURN(engine->shard_, Shard::Open(env, *engine->manifest_, *engine->merges_, *engine->fetch_, *engine,
-                                               shard, engine->Now()));
+  ASSIGN_OR_RETURN(engine->shard_, Shard::Open(engine->later_env_, *engine->manifest_, *engine->merges_,
+                                               *engine->fetch_, *engine, shard, engine->Now()));
   return engine;
 }
 
@@ -63,7 +69,8 @@ Engine::~Engine() {
   names_.Close();
   if (cancelling_.joinable()) cancelling_.join();
   if (fetch_) fetch_->Stop();
-  shard_.reset();  // waits for its rounds
+  checkpointer_.reset();  // waits for what is being written
+  shard_.reset();         // waits for its rounds
   merges_.reset();
   log_.reset();
   archive_.reset();
@@ -118,7 +125,7 @@ void Engine::Keep(PageResult& result, const FetchLine& about) {
   late.result.archive = std::move(result.archive);
   late.url = about.url;
   late.about = about;
-  shard_->Pause(true);
+  SetPause();
 }
 
 void Engine::PlaceLate() {
@@ -130,7 +137,7 @@ void Engine::PlaceLate() {
     if (!log_->Add(late.result, late.about)) break;
     late_.pop_front();
   }
-  shard_->Pause(!late_.empty());
+  SetPause();
   if (!late_.empty() && !late_timer_) {
     late_timer_ = true;
     loop_->AddTimer(kLateRetryNs, [this] {
@@ -177,6 +184,12 @@ void Engine::SetTimer() {
 void Engine::OnStopRequest() {
   if (over_) return;
   ++stop_requests_;
+  if (archive_->stalled() || log_->stalled()) {  // there may never be room for what they hold
+    return Fail(
+        Error(ErrorCode::kNoSpace, state_name_ + "; what came after the last checkpoint will be fetched again"));
+  }
+  full_ = false;  // what is in flight and a last checkpoint are what the reserve is for
+  SetPause();
   state_name_ = "stopping";
   shard_->Stop();
   if (stop_requests_ == 1) {
@@ -199,6 +212,46 @@ void Engine::Fail(const Error& error) {
   loop_->Stop();
 }
 
+void Engine::OnDiskError(const Error& error) {
+  if (over_) return;
+  if (error.code() != ErrorCode::kNoSpace) return Fail(error);
+  PauseFull(error.message());
+}
+
+void Engine::PauseFull(const std::string& why) {
+  if (full_ || over_) return;
+  if (stop_requests_ > 0) {
+    return Fail(Error(ErrorCode::kNoSpace, why + "; what came after the last checkpoint will be fetched again"));
+  }
+  full_ = true;
+  paused_ns_ = clock_.NowNs();
+  state_name_ = "paused: disk full: " + why;
+  Log(LogLevel::kWarn, "the disk is full: paused until there is room", {{"why", why}});
+  SetPause();
+}
+
+void Engine::LookForRoom() {
+  if (over_ || stop_requests_ > 0) return;
+  std::vector<std::string> dirs = options_.archive.directories;
+  dirs.push_back(options_.log.dir);
+  dirs.push_back(options_.state_dir);
+  for (const std::string& dir : dirs) {
+    const auto room = env_.FreeSpace(dir);
+    // Half as much again to go on, so that it does not pause again with the next page.
+    const uint64_t wanted = options_.reserve_bytes + (full_ ? options_.reserve_bytes / 2 : 0);
+    if (!room || *room >= wanted) continue;
+    return PauseFull(fmt::format("{} has {} free, {} are wanted", dir, FormatBytes(*room), FormatBytes(wanted)));
+  }
+  if (!full_) return;
+  full_ = false;
+  state_name_ = "running";
+  Log(LogLevel::kInfo, "there is room again: going on", {{"paused_s", (clock_.NowNs() - paused_ns_) / 1'000'000'000}});
+  if (archive_->stalled()) archive_->Resume();
+  if (log_->stalled()) log_->Resume();
+  SetPause();
+  Turn();
+}
+
 void Engine::EndIfOver() {
   if (shard_->state() == Shard::State::kRunning || !late_.empty()) return;
   over_ = true;
@@ -208,16 +261,54 @@ void Engine::EndIfOver() {
 
 // A page whose links or archive records still wait for room is done for nobody: the checkpoint waits for it.
 void Engine::CheckpointIfDue() {
-  if (!checkpoint_due_ || over_ || !late_.empty() || !shard_->Settled()) return;
+  if (!checkpoint_due_ || over_ || full_ || checkpointer_->active() || !late_.empty() || !shard_->Settled()) return;
   checkpoint_due_ = false;
-  if (const Status status = Checkpoint(); !status) Fail(status.error());
+  const int64_t begin = clock_.NowNs();
+  checkpointer_->Start(Checkpointables(), [this] { loop_->Post([this] { FinishCheckpoint(); }); });
+  checkpoint_started_ns_ = clock_.NowNs();
+  checkpoint_stop_ns_ = checkpoint_started_ns_ - begin;
+  checkpoint_longest_ns_ = std::max(checkpoint_longest_ns_, checkpoint_stop_ns_);
 }
 
-Status Engine::Checkpoint() {
+void Engine::FinishCheckpoint() {
+  if (over_) return;  // Run does it
+  const int64_t begin = clock_.NowNs();
+  const Status status = checkpointer_->Finish();
+  const int64_t took = clock_.NowNs() - begin;
+  checkpoint_longest_ns_ = std::max(checkpoint_longest_ns_, took);
+  Log(LogLevel::kDebug, "checkpoint",
+      {{"started_us", checkpoint_stop_ns_ / 1000},
+       {"written_us", (begin - checkpoint_started_ns_) / 1000},
+       {"finished_us", took / 1000}});
+  if (!status) {
+    // What was written of it is left behind and the next one is made anew. kBusy: the archive stands still already.
+    checkpoint_due_ = true;
+    if (status.error().code() != ErrorCode::kBusy) OnDiskError(status.error());
+    return;
+  }
+  ++checkpoints_done_;
+  CheckpointIfDue();
+}
+
+std::vector<Checkpointable*> Engine::Checkpointables() const {
   std::vector<Checkpointable*> all = shard_->Checkpointables();
   all.push_back(archive_.get());
   all.push_back(log_.get());
-  return manifest_->Commit(all);
+  return all;
+}
+
+Status Engine::EndCheckpoint() {
+  if (!checkpointer_->active()) return {};
+  RETURN_IF_ERROR(checkpointer_->Finish());
+  ++checkpoints_done_;
+  return {};
+}
+
+Status Engine::Checkpoint() {
+  RETURN_IF_ERROR(EndCheckpoint());
+  RETURN_IF_ERROR(checkpointer_->Commit(Checkpointables()));
+  ++checkpoints_done_;
+  return {};
 }
 
 CrawlProgress Engine::Picture() const {
@@ -236,6 +327,8 @@ CrawlProgress Engine::Picture() const {
   picture.in_flight = census.in_flight;
   picture.hosts = shard_->frontier().counts().hosts;
   picture.rss_bytes = ResidentBytes();
+  picture.checkpoints = checkpoints_done_;
+  picture.checkpoint_longest_ms = static_cast<double>(checkpoint_longest_ns_) * 1e-6;
   picture.max_pages = options_.shard.max_pages;
   picture.max_bytes = options_.shard.max_bytes;
   picture.max_seconds = static_cast<double>(options_.shard.max_time_ns) * 1e-9;
@@ -245,8 +338,14 @@ CrawlProgress Engine::Picture() const {
 Result<CrawlProgress> Engine::Run(const Show& show) {
   run_began_ns_ = clock_.NowNs();
   session_start_ = shard_->counts();
-  // The archive's files must not be there before a manifest that knows them.
-  RETURN_IF_ERROR(Checkpoint());
+  // The archive's files must not be there before a manifest that knows them. A crawl that goes on has one.
+  const bool has_one = manifest_->sequence() > 0;
+  if (const Status first = Checkpoint(); !first) {
+    if (!has_one || first.error().code() != ErrorCode::kNoSpace) return std::unexpected(first.error());
+    PauseFull(first.error().message());
+  }
+  LookForRoom();
+  loop_->AddTimer(options_.retry_ns, [this] { LookForRoom(); }, options_.retry_ns);
   loop_->AddTimer(options_.show_ns, [&] { show(Picture()); }, options_.show_ns);
   loop_->AddTimer(
       options_.checkpoint_ns,
@@ -261,6 +360,7 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   if (error_) return std::unexpected(*error_);
   if (cancelling_.joinable()) cancelling_.join();
   fetch_->Stop();
+  RETURN_IF_ERROR(EndCheckpoint());  // before the archive flushes again: it must know which state was committed
   if (shard_->state() == Shard::State::kDone) RETURN_IF_ERROR(archive_->Finish());
   RETURN_IF_ERROR(Checkpoint());
   if (shard_->state() == Shard::State::kDone && !options_.index_file.empty()) {

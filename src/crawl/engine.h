@@ -4,6 +4,7 @@
 //   k fetch threads    libcurl; each parses what it fetched and makes its WARC records (PageMaker)
 //   1 resolver thread  c-ares
 //   1 merge thread     DRUM rounds
+//   1 checkpoint thread  syncs of the state's files, the manifest
 //   d archive threads  one a directory
 //
 // Everything between them is a message: tasks out, PageResult and Resolution in (a bounded mailbox: when the shard
@@ -11,6 +12,11 @@
 //
 // Run blocks until the crawl is done, a limit is reached or somebody asks to stop; then everything is flushed and the
 // manifest committed. A second request to stop cancels what is in flight.
+//
+// A full disk pauses the crawl before it can do harm: as long as a directory has less than options.reserve_bytes free,
+// nothing new is fetched, checkpoints and the archive's threads try again every retry_ns, and everything goes on when
+// there is room. Where a structure of the shard met the end of the disk before that, Run ends with kNoSpace, and the
+// owner may open another Engine on the last checkpoint and wait there. Any other error of a disk ends Run with it.
 //
 // Thread: Open, Run and the destructor on one thread; RequestStop from any.
 
@@ -30,7 +36,9 @@
 #include "base/result.h"
 #include "crawl/progress.h"
 #include "crawl/shard.h"
+#include "disk/checkpointer.h"
 #include "disk/manifest.h"
+#include "disk/sync_later.h"
 #include "fetch/fetch_loops.h"
 #include "io/clock.h"
 #include "io/env.h"
@@ -53,6 +61,8 @@ struct EngineOptions {
   int64_t show_ns = 200'000'000;
   uint64_t mailbox_bytes = uint64_t{64} << 20;
   bool time_parse = false;                // CPU time of PageMaker is taken: two clock readings a page
+  uint64_t reserve_bytes = 0;             // free bytes below which the crawl pauses
+  int64_t retry_ns = 2'000'000'000;       // between two looks at a disk that is full
   int64_t stop_grace_ns = 3'000'000'000;  // after RequestStop: then what is in flight is cancelled
 };
 
@@ -78,7 +88,7 @@ class Engine : private FetchHandler, private ArchivePort {
 
  private:
   Engine(Env& env, const EngineOptions& options)
-      : env_(env), options_(options), pages_(options.mailbox_bytes), names_(1 << 20) {}
+      : env_(env), later_env_(env), options_(options), pages_(options.mailbox_bytes), names_(1 << 20) {}
 
   void OnResponse(FetchResponse&& response, size_t loop) override;
   void OnResolved(Resolution&& resolution) override;
@@ -92,12 +102,22 @@ class Engine : private FetchHandler, private ArchivePort {
   void OnStopRequest();
   void CancelFetches();
   void Fail(const Error& error);
-  Status Checkpoint();
+  // An error of the archive's or the log's threads, or of a checkpoint: a pause or the end.
+  void OnDiskError(const Error& error);
+  void PauseFull(const std::string& why);
+  // Pauses or goes on, by the room that there is.
+  void LookForRoom();
+  void SetPause() { shard_->Pause(full_ || !late_.empty()); }
+  std::vector<Checkpointable*> Checkpointables() const;
+  Status Checkpoint();     // blocks
+  Status EndCheckpoint();  // the one that is going on, if any; blocks
   void CheckpointIfDue();
+  void FinishCheckpoint();
   CrawlProgress Picture() const;
   void EndIfOver();
 
   Env& env_;
+  SyncLater later_env_;  // of the shard's structures
   const EngineOptions options_;
   const Clock& clock_ = Clock::Real();
   std::unique_ptr<EventLoop> loop_;
@@ -122,13 +142,22 @@ class Engine : private FetchHandler, private ArchivePort {
   std::thread cancelling_;              // FetchLoops::Stop: it waits for loops that may wait for this thread's mailbox
   std::unique_ptr<WorkerPool> merges_;  // last: its jobs touch the shard's structures until it is gone
 
+  std::unique_ptr<WorkerPool> checkpoints_;
+  std::unique_ptr<Checkpointer> checkpointer_;
+
   EventLoop::Id timer_{};
   int64_t timer_at_ns_ = 0;
   bool timer_set_ = false;
   bool late_timer_ = false;
   bool checkpoint_due_ = false;
+  int64_t checkpoint_started_ns_ = 0;
+  int64_t checkpoint_stop_ns_ = 0;     // of its Start
+  uint64_t checkpoints_done_ = 0;      // of this run
+  int64_t checkpoint_longest_ns_ = 0;  // for which one of them held up the shard
   bool over_ = false;
+  bool full_ = false;  // a disk is, and the crawl is paused for it
   int stop_requests_ = 0;
+  int64_t paused_ns_ = 0;  // since when
   int64_t run_began_ns_ = 0;
   CrawlCounts session_start_;
   std::unique_ptr<Error> error_;

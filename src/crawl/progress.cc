@@ -55,6 +55,8 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["out_of_scope"] = counts.out_of_scope;
   json["too_deep"] = counts.too_deep;
   json["rss_bytes"] = progress.rss_bytes;
+  json["checkpoints"] = progress.checkpoints;
+  json["checkpoint_longest_ms"] = progress.checkpoint_longest_ms;
   for (int i = 0; i < kCountAs; ++i) {
     json["done"][std::string(CountAsName(static_cast<CountAs>(i)))] = counts.done[static_cast<size_t>(i)];
   }

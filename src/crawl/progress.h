@@ -5,16 +5,15 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "crawl/counts.h"
 
 namespace portolan {
 
 struct CrawlProgress {
-  std::string_view state = "running";  // "running", "stopping", "done", "stopped", "paused: …"
-  double seconds = 0;                  // of crawling, earlier runs included
-  double session_seconds = 0;          // of this run
+  std::string state = "running";  // "running", "stopping", "done", "stopped", "paused: …"
+  double seconds = 0;             // of crawling, earlier runs included
+  double session_seconds = 0;     // of this run
   CrawlCounts counts;
   CrawlCounts session_start;  // counts when this run began
   uint64_t unanswered = 0;    // links of which URLseen has not said yet whether they are new
@@ -24,7 +23,9 @@ struct CrawlProgress {
   uint64_t in_flight = 0;
   uint64_t hosts = 0;  // in the frontier's memory
   uint64_t rss_bytes = 0;
-  uint64_t max_pages = 0;  // limits, 0: none
+  uint64_t checkpoints = 0;          // of this run
+  double checkpoint_longest_ms = 0;  // for which one of them held up the crawl; those at its begin and end left out
+  uint64_t max_pages = 0;            // limits, 0: none
   uint64_t max_bytes = 0;
   double max_seconds = 0;
 };

@@ -18,7 +18,8 @@
 // Thread: one. Invariant: every URL that UrlSeen called new is in exactly one place: admission, gate, frontier (front
 // queue, back queue, spill), in flight, or done; Census() counts them. Memory bound: ShardMemory's parts; `held` links
 // of pages that wait for URLseen (at most a page for each connection). Errors: a Status that is an error means that the
-// disk failed and the state is doubtful: stop, go back to the last checkpoint. kNoSpace and kBusy are handled inside.
+// disk failed and the state is doubtful: stop, go back to the last checkpoint; with kNoSpace, when there is room again.
+// kBusy is handled inside.
 
 #pragma once
 

@@ -1,15 +1,18 @@
 // Power cut at every single operation that changes the disk, in a run that uses everything: two DRUMs (a set, and a map
 // with large values that spills), a queue between them, and the manifest. Whatever survives must be exactly the state
-// of the last committed checkpoint, or of the one that was being committed.
+// of the last committed checkpoint, or of the one that was being committed. Twice: with commits that block, and with
+// commits in three steps (checkpointer.h) between which the run goes on.
 
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "base/hash.h"
+#include "disk/checkpointer.h"
 #include "disk/drum.h"
 #include "disk/manifest.h"
 #include "disk/queue.h"
+#include "disk/sync_later.h"
 #include "io/faulty_env.h"
 #include "io/mem_env.h"
 #include "io/rng.h"
@@ -44,12 +47,16 @@ DrumOptions MapOptions() {
   return options;
 }
 
-struct Store {
-  explicit Store(Manifest opened) : manifest(std::move(opened)) {}
+enum class Form : uint8_t { kBlocking, kInSteps };
 
-  static Result<std::unique_ptr<Store>> Open(Env& env) {
-    ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, kDir));
-    auto store = std::make_unique<Store>(std::move(manifest));
+struct Store {
+  Store(Env& base, Manifest opened) : later(base), manifest(std::move(opened)) {}
+
+  static Result<std::unique_ptr<Store>> Open(Env& base, Form form = Form::kBlocking) {
+    ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(base, kDir));
+    auto store = std::make_unique<Store>(base, std::move(manifest));
+    store->form = form;
+    Env& env = form == Form::kInSteps ? store->later : base;
     ASSIGN_OR_RETURN(store->set, Drum::Open(env, store->manifest, store->executor, SetOptions()));
     ASSIGN_OR_RETURN(store->map, Drum::Open(env, store->manifest, store->executor, MapOptions()));
     DiskQueue::Options options;
@@ -60,13 +67,26 @@ struct Store {
     return store;
   }
 
+  ~Store() { background.RunAll(); }
+
+  std::array<Checkpointable*, 3> All() const { return {set.get(), map.get(), queue.get()}; }
   Status Commit() {
-    Checkpointable* const all[] = {set.get(), map.get(), queue.get()};
-    return manifest.Commit(all);
+    if (form == Form::kBlocking) return manifest.Commit(All());
+    if (checkpointer.active()) RETURN_IF_ERROR(Finish());
+    checkpointer.Start(All(), {});
+    return Finish();
+  }
+  Status Finish() {
+    background.RunAll();
+    return checkpointer.Finish();
   }
 
+  Form form = Form::kBlocking;
+  SyncLater later;
   Manifest manifest;
   InlineExecutor executor;
+  DeferredExecutor background;
+  Checkpointer checkpointer{manifest, &later, background};
   std::unique_ptr<Drum> set;
   std::unique_ptr<Drum> map;
   std::unique_ptr<DiskQueue> queue;
@@ -95,8 +115,17 @@ Status Script(Store& store, uint64_t& committed, uint64_t last_commit) {
       RETURN_IF_ERROR(store.map->TakeResults(answers, ~0ULL));
     }
     if (step % 60 == 20) RETURN_IF_ERROR(store.queue->Pop(5));
-    if (step % 190 == 120) {
+    if (step % 190 == 120 && store.form == Form::kBlocking) {
       RETURN_IF_ERROR(store.Commit());
+      committed = store.manifest.sequence();
+      if (committed == last_commit) return {};
+    }
+    if (store.form == Form::kBlocking) continue;
+    // The same state, with the rest of the run between the steps of writing it down.
+    if (step % 190 == 120) store.checkpointer.Start(store.All(), {});
+    if ((step % 190 == 141 || step % 190 == 159) && store.background.waiting() > 0) store.background.Run();
+    if (step % 190 == 174) {
+      RETURN_IF_ERROR(store.Finish());
       committed = store.manifest.sequence();
       if (committed == last_commit) return {};
     }
@@ -122,7 +151,7 @@ std::vector<std::string> Observe(Env& env) {
   return lines.lines;
 }
 
-class DiskCrashTest : public testing::Test {
+class DiskCrashTest : public testing::TestWithParam<Form> {
  protected:
   // What is there after each commit of an undisturbed run, the empty state first.
   void SetUp() override {
@@ -143,7 +172,7 @@ class DiskCrashTest : public testing::Test {
   std::vector<std::vector<std::string>> expected_;
 };
 
-TEST_F(DiskCrashTest, EveryPowerCutLeavesACommittedState) {
+TEST_P(DiskCrashTest, EveryPowerCutLeavesACommittedState) {
   uint64_t spilled = 0;
   uint64_t cuts = 0;
   for (uint64_t cut = 1;; ++cut) {
@@ -151,7 +180,7 @@ TEST_F(DiskCrashTest, EveryPowerCutLeavesACommittedState) {
     FaultyEnv env(mem, {.power_cut_at = cut});
     uint64_t committed = 0;
     {
-      auto store = Store::Open(env);
+      auto store = Store::Open(env, GetParam());
       if (store) {
         static_cast<void>(Script(**store, committed, kCommits));
         spilled = std::max(spilled, (*store)->map->spilled_rows());
@@ -177,11 +206,11 @@ TEST_F(DiskCrashTest, EveryPowerCutLeavesACommittedState) {
 }
 
 // A write that fails once is reported, and then nothing is wrong: the caller goes on or tries again.
-TEST_F(DiskCrashTest, EverySingleFailureLeavesAUsableStore) {
+TEST_P(DiskCrashTest, EverySingleFailureLeavesAUsableStore) {
   for (uint64_t at = 1;; at += 3) {
     MemEnv mem;
     FaultyEnv env(mem, {.short_write_at = at});
-    auto opened = Store::Open(env);
+    auto opened = Store::Open(env, GetParam());
     if (!opened) continue;
     uint64_t committed = 0;
     const Status status = Script(**opened, committed, kCommits);
@@ -205,11 +234,11 @@ TEST_F(DiskCrashTest, EverySingleFailureLeavesAUsableStore) {
   }
 }
 
-TEST_F(DiskCrashTest, FullDiskIsSaidAndWorkGoesOnWithSpace) {
+TEST_P(DiskCrashTest, FullDiskIsSaidAndWorkGoesOnWithSpace) {
   for (const uint64_t space : {2'000U, 10'000U, 40'000U, 90'000U}) {
     MemEnv mem;
     FaultyEnv env(mem, {.space = space});
-    auto store = Store::Open(env).value();
+    auto store = Store::Open(env, GetParam()).value();
     uint64_t committed = 0;
     const Status status = Script(*store, committed, kCommits);
     ASSERT_FALSE(status);
@@ -224,6 +253,10 @@ TEST_F(DiskCrashTest, FullDiskIsSaidAndWorkGoesOnWithSpace) {
     ASSERT_TRUE(store->Commit());
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Forms, DiskCrashTest, testing::Values(Form::kBlocking, Form::kInSteps), [](const auto& form) {
+  return std::string(form.param == Form::kBlocking ? "Blocking" : "InSteps");
+});
 
 }  // namespace
 }  // namespace portolan

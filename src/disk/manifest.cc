@@ -174,15 +174,27 @@ Status Manifest::Commit(std::span<Checkpointable* const> structures) {
     RETURN_IF_ERROR(structure->Flush());
     sections.push_back(structure->Describe());
   }
+  RETURN_IF_ERROR(WriteNext(sections));
+  return Adopt(std::move(sections), structures);
+}
+
+Status Manifest::WriteNext(std::span<const ManifestSection> sections) const {
   // The names of new files must be durable before a manifest that needs them can be.
   RETURN_IF_ERROR(env_->SyncDir(dir_));
-  const uint64_t sequence = sequence_ + 1;
-  RETURN_IF_ERROR(ReplaceFile(*env_, JoinPath(dir_, ManifestName(sequence)), FormatManifest(sequence, sections)));
-  const std::string before = JoinPath(dir_, ManifestName(sequence_));
-  const bool first = sequence_ == 0;
-  sequence_ = sequence;
+  const std::string path = JoinPath(dir_, ManifestName(sequence_ + 1));
+  const Status replaced = ReplaceFile(*env_, path, FormatManifest(sequence_ + 1, sections));
+  if (replaced) {
+    // If it stays, the next recovery removes it.
+    if (sequence_ > 0) static_cast<void>(env_->Remove(JoinPath(dir_, ManifestName(sequence_))));
+    return {};
+  }
+  if (!env_->Exists(path)) return replaced;
+  return Fail(ErrorCode::kIo, fmt::format("{}: it may stand or not: {}", path, replaced.error().message()));
+}
+
+Status Manifest::Adopt(std::vector<ManifestSection> sections, std::span<Checkpointable* const> structures) {
+  ++sequence_;
   sections_ = std::move(sections);
-  if (!first) RETURN_IF_ERROR(env_->Remove(before));
   for (Checkpointable* structure : structures) RETURN_IF_ERROR(structure->Committed());
   return {};
 }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -51,9 +52,13 @@ class Checkpointable {
   virtual ~Checkpointable() = default;
   // Writes and syncs everything that Describe will name. May be called when nothing changed.
   virtual Status Flush() = 0;
+  // Flush for an owner that goes on meanwhile: the state is that of the moment of the call. `done` comes once, from
+  // inside the call or later from another thread, and Describe says that state from then on.
+  virtual void StartFlush(std::function<void(Status)> done) { done(Flush()); }
   // The state as of the last Flush.
   virtual ManifestSection Describe() const = 0;
-  // A manifest with what Describe said is durable: files that it does not name may go.
+  // A manifest with what Describe said is durable: files that it does not name may go. No Flush comes between the
+  // Describe that was committed and this.
   virtual Status Committed() = 0;
 };
 
@@ -72,6 +77,13 @@ class Manifest {
   // Flushes all, writes the new manifest, tells all. `structures` must be all of them: what is not named is gone.
   // On an error the last committed state stands.
   Status Commit(std::span<Checkpointable* const> structures);
+
+  // The two halves of the same for an owner that does not wait (checkpointer.h). Everything that the sections name is
+  // synced already, but for the names of files. The first half may run on any thread while the owner leaves this alone.
+  // kIo: it is not known which state a recovery would find.
+  Status WriteNext(std::span<const ManifestSection> sections) const;
+  // WriteNext went well with these.
+  Status Adopt(std::vector<ManifestSection> sections, std::span<Checkpointable* const> structures);
 
  private:
   Manifest(Env& env, std::string dir) : env_(&env), dir_(std::move(dir)) {}

@@ -1,0 +1,254 @@
+// Power cuts in the middle of a crawl, at each operation that changes the disk: shard, archive and log together, with
+// checkpoints in steps while the crawl goes on. Whatever is left is opened by a new crawl, which runs to its end; then
+// the archive holds what that of an undisturbed crawl holds, each page once, and the web was never hit too early.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "io/faulty_env.h"
+#include "io/mem_env.h"
+#include "sim/drive/virtual_crawl.h"
+#include "sim/oracle/judge.h"
+
+namespace portolan::sim {
+namespace {
+
+constexpr int64_t kBegin = 1'780'000'000'000'000'000;
+constexpr char kArchive[] = "warc";
+constexpr char kLog[] = "log";
+
+// Hits of a run, to be told to a judge when it is known when the run ended: a request that was under way then ended
+// with it.
+class Record : public HitSink {
+ public:
+  void OnHit(const Hit& hit) override { hits_.push_back(Copy(hit)); }
+  void OnOpen(int64_t, uint64_t, std::string_view, uint16_t) override {}
+  void OnClose(int64_t, uint64_t) override {}
+  void OnDns(int64_t, std::string_view, std::string_view, int) override {}
+
+  void TellUntil(int64_t unix_ns, HitSink& to) const {
+    for (const Owned& owned : hits_) {
+      Hit hit = owned.hit;
+      hit.address = owned.address;
+      hit.host = owned.host;
+      hit.method = owned.method;
+      hit.path_and_query = owned.path;
+      hit.user_agent = owned.agent;
+      hit.end_ns = std::min(hit.end_ns, unix_ns);
+      to.OnHit(hit);
+    }
+  }
+
+ private:
+  struct Owned {
+    Hit hit;
+    std::string address, host, method, path, agent;
+  };
+  static Owned Copy(const Hit& hit) {
+    return {hit,
+            std::string(hit.address),
+            std::string(hit.host),
+            std::string(hit.method),
+            std::string(hit.path_and_query),
+            std::string(hit.user_agent)};
+  }
+  std::vector<Owned> hits_;
+};
+
+class PowerCuts {
+ public:
+  PowerCuts() {
+    WorldParams params = LoadProfile("small").value();
+    for (const auto& [key, value] : {std::pair{"domains", "6"}, {"pages", "40"}, {"max_hosts", "2"}}) {
+      EXPECT_TRUE(SetParam(params, key, value)) << key;
+    }
+    world_ = World::Create(params, 3).value();
+    MemEnv env;
+    const Run whole = Crawl(env, kBegin);
+    EXPECT_TRUE(whole.status) << whole.status.error().ToString();
+    expected_ = Archived(env);
+    logged_ = Logged(env);
+  }
+
+  // Operations of an undisturbed crawl.
+  uint64_t Operations() {
+    MemEnv mem;
+    FaultyEnv env(mem);
+    EXPECT_TRUE(Crawl(env, kBegin).status);
+    return env.operations();
+  }
+
+  // Cuts at operation `cut`, once for each way in which the disk may lose what was not synced; with `again` the power
+  // is cut a second time, so many operations into the recovery.
+  void CutAt(uint64_t cut, uint64_t again) {
+    MemEnv mem;
+    FaultyEnv env(mem, {.power_cut_at = cut});
+    const Run first = Crawl(env, kBegin);
+    ASSERT_TRUE(env.power_is_cut()) << "operation " << cut;
+    const std::pair<CrashMode, uint64_t> outcomes[] = {
+        {CrashMode::kLoseUnsynced, 0}, {CrashMode::kKeepAll, 0}, {CrashMode::kTorn, cut}};
+    for (const auto& [mode, seed] : outcomes) {
+      SCOPED_TRACE("cut at " + std::to_string(cut) + ", mode " + std::to_string(static_cast<int>(mode)) +
+                   (again > 0 ? ", and again at " + std::to_string(again) : ""));
+      Judge judge(*world_, MakeRules(again > 0 ? 3 : 2));
+      first.hits.TellUntil(first.end_unix_ns, judge);
+      std::unique_ptr<MemEnv> left = mem.CrashedCopy(mode, seed);
+      int64_t now = first.end_unix_ns;
+      if (again > 0) {
+        FaultyEnv faulty(*left, {.power_cut_at = again});
+        const Run second = Crawl(faulty, now);
+        second.hits.TellUntil(second.end_unix_ns, judge);
+        now = second.end_unix_ns;
+        left = left->CrashedCopy(mode, seed + 1);
+      }
+      const Run last = Crawl(*left, now);
+      ASSERT_TRUE(last.status) << last.status.error().ToString();
+      last.hits.TellUntil(last.end_unix_ns, judge);
+      ASSERT_EQ(last.lost, 0);
+      ASSERT_EQ(Archived(*left), expected_);
+      ASSERT_EQ(Logged(*left), logged_);
+      const Account account = judge.Finish(last.end_unix_ns);
+      ASSERT_EQ(account.TotalViolations(), 0U) << AccountTable(account);
+      ++recoveries_;
+    }
+  }
+
+  uint64_t recoveries() const { return recoveries_; }
+  size_t pages() const { return expected_.size(); }
+
+ private:
+  struct Run {
+    Status status;
+    Record hits;
+    int64_t end_unix_ns = 0;
+    int64_t lost = 0;  // URLs that were found and came to no end
+  };
+
+  // From what is in `env` to the end, or to the first error.
+  Run Crawl(Env& env, int64_t unix_ns) const {
+    Run run;
+    VirtualTime time(unix_ns);
+    run.status = [&]() -> Status {
+      ASSIGN_OR_RETURN(const auto crawl, VirtualCrawl::Open(env, *world_, time, run.hits, MakeOptions()));
+      RETURN_IF_ERROR(crawl->Seed());
+      RETURN_IF_ERROR(crawl->Run(1'000'000));
+      RETURN_IF_ERROR(crawl->Finish());
+      const Shard& shard = crawl->shard();
+      RETURN_IF_ERROR(shard.frontier().CheckInvariants());
+      const Shard::Census census = shard.TakeCensus();
+      run.lost = static_cast<int64_t>(shard.seen().counts().unique) - static_cast<int64_t>(census.finished);
+      if (shard.state() != Shard::State::kDone) return Fail(ErrorCode::kBusy, "the crawl has not come to its end");
+      if (census.unanswered + census.gate + census.frontier + census.in_flight > 0) {
+        return Fail(ErrorCode::kBusy, "something is left");
+      }
+      return {};
+    }();
+    run.end_unix_ns = time.UnixNs();
+    return run;
+  }
+
+  static VirtualCrawl::Options MakeOptions() {
+    VirtualCrawl::Options options;
+    options.shard.scope.mode = ScopeMode::kAny;
+    options.shard.connections = 8;
+    options.shard.frontier.memory = 1 << 20;
+    options.shard.frontier.back_queues = 24;
+    options.shard.frontier.politeness.host_delay_ns = kSecond;
+    options.shard.frontier.politeness.ip_delay_ns = kSecond / 10;
+    options.shard.seen.memory = 2 << 20;
+    options.shard.gate.memory = 8 << 20;
+    options.checkpoint_ns = kSecond;
+    options.checkpoint_step_ns = kSecond / 4;
+    options.archive_dir = kArchive;
+    options.log_dir = kLog;
+    return options;
+  }
+
+  static Judge::Options MakeRules(uint32_t fetches) {
+    Judge::Options judge;
+    judge.rules.host_gap_ns = kSecond;
+    judge.rules.ip_gap_ns = kSecond / 10;
+    judge.rules.slack_ns = 0;
+    judge.rules.gap_from_end = true;
+    judge.rules.connections = 1;
+    judge.rules.crawl_delay = true;
+    judge.rules.fetches_per_url = fetches;
+    return judge;
+  }
+
+  // How often each URL is in the indexes of the archive.
+  static std::map<std::string, int> Archived(Env& env) {
+    std::map<std::string, int> urls;
+    const std::vector<std::string> names = env.List(kArchive).value();
+    for (const std::string& name : names) {
+      EXPECT_FALSE(name.ends_with(".part")) << name << ": all files are finished";
+      if (!name.ends_with(".cdxj")) continue;
+      const std::string text = ReadWholeFile(env, JoinPath(kArchive, name)).value();
+      for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+        ++urls[text.substr(at, text.find(' ', at) - at)];
+    }
+    return urls;
+  }
+
+  // URLs of the log that were not to be tried again, each as often as it is there; robots.txt may be asked for anew.
+  static std::map<std::string, int> Logged(Env& env) {
+    std::map<std::string, int> urls;
+    const std::vector<std::string> names = env.List(kLog).value();
+    for (const std::string& name : names) {
+      const std::string text = ReadWholeFile(env, JoinPath(kLog, name)).value();
+      for (size_t at = 0; at < text.size();) {
+        const size_t end = text.find('\n', at);
+        const std::string line = text.substr(at, end - at);
+        at = end + 1;
+        if (line.find("\"kind\":\"robots\"") != std::string::npos || line.find("\"again\"") != std::string::npos)
+          continue;
+        const size_t url = line.find("\"url\":\"") + 7;
+        ++urls[line.substr(url, line.find('"', url) - url)];
+      }
+    }
+    return urls;
+  }
+
+  std::unique_ptr<World> world_;
+  std::map<std::string, int> expected_;
+  std::map<std::string, int> logged_;
+  uint64_t recoveries_ = 0;
+};
+
+TEST(PowerCutTest, ACrawlThatIsCutAnywhereEndsAsIfItHadNotBeen) {
+  PowerCuts cuts;
+  ASSERT_GT(cuts.pages(), 20U);
+  const uint64_t operations = cuts.Operations();
+  ASSERT_GT(operations, 200U);
+  // A sample, and all of the end, where the archive's files are closed.
+  for (uint64_t cut = 1; cut <= operations; cut += cut + 30 < operations ? 41 : 1) {
+    cuts.CutAt(cut, 0);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(PowerCutSlowTest, AtEveryOperation) {
+  PowerCuts cuts;
+  const uint64_t operations = cuts.Operations();
+  for (uint64_t cut = 1; cut <= operations; ++cut) {
+    cuts.CutAt(cut, 0);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  std::printf("power cut at each of %llu operations, %llu recoveries\n", static_cast<unsigned long long>(operations),
+              static_cast<unsigned long long>(cuts.recoveries()));
+}
+
+TEST(PowerCutSlowTest, AgainDuringTheRecovery) {
+  PowerCuts cuts;
+  const uint64_t operations = cuts.Operations();
+  for (uint64_t cut = 1; cut <= operations; cut += 7) {
+    cuts.CutAt(cut, 1 + cut % 53);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace portolan::sim

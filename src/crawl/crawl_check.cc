@@ -1,0 +1,194 @@
+#include "crawl/crawl_check.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "archive/archive_writer.h"
+#include "archive/crawl_log.h"
+#include "crawl/shard.h"
+#include "disk/inspect.h"
+#include "disk/manifest.h"
+#include "io/clock.h"
+#include "io/dry_run_env.h"
+#include "io/executor.h"
+
+namespace portolan {
+namespace {
+
+constexpr std::string_view kLock = "lock";
+
+class NobodyFetches : public FetchPort {
+ public:
+  void Fetch(FetchTask&& /*task*/) override {}
+  void Resolve(ResolveTask&& /*task*/) override {}
+};
+
+class NobodyKeeps : public ArchivePort {
+ public:
+  void Keep(PageResult& /*result*/, const FetchLine& /*about*/) override {}
+};
+
+// What recovery does, in the order of Engine::Open: state, archive, log.
+Result<Manifest> Recover(Env& env, const EngineOptions& options) {
+  const std::string_view keep[] = {kLock};
+  ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir, keep));
+  ArchiveWriter::Options archive = options.archive;
+  archive.threads = false;
+  RETURN_IF_ERROR(ArchiveWriter::Open(env, Clock::Real(), manifest, archive));
+  CrawlLog::Options log = options.log;
+  log.threads = false;
+  RETURN_IF_ERROR(CrawlLog::Open(env, manifest, log));
+  return manifest;
+}
+
+class Checker {
+ public:
+  Checker(Env& env, const EngineOptions& options, const CrawlCheckOptions& how)
+      : env_(env), dry_(env), options_(options), how_(how) {
+    sink_.error = [this](const std::string& what) { Report(what); };
+    sink_.read = [this](uint64_t bytes) {
+      read_ += bytes;
+      if (how_.progress) how_.progress(read_, all_);
+    };
+  }
+
+  Result<CrawlCheck> Run() {
+    if (!env_.Exists(options_.state_dir)) {
+      Report(fmt::format("{}: missing: there is no checkpoint", options_.state_dir));
+      return std::move(check_);
+    }
+    std::unique_ptr<FileLock> lock;
+    const std::string lock_path = JoinPath(options_.state_dir, kLock);
+    if (env_.Exists(lock_path)) {
+      auto locked = env_.Lock(lock_path);
+      if (locked) {
+        lock = *std::move(locked);
+      } else if (locked.error().code() == ErrorCode::kBusy) {
+        return Fail(ErrorCode::kBusy, options_.state_dir + ": a crawl is running here; stop it first");
+      }  // else: nobody can write here, so nobody does
+    }
+    Measure();
+    auto manifest = Recover(dry_, options_);
+    if (!manifest) {  // damage: nothing is cut
+      Report(manifest.error());
+      return std::move(check_);
+    }
+    Note();
+    if (how_.repair) {
+      if (const auto recovered = Recover(env_, options_); !recovered) Report(recovered.error());
+    }
+    check_.sequence = manifest->sequence();
+    if (check_.sequence == 0) Report(fmt::format("{}: there is no checkpoint", options_.state_dir));
+    State(*manifest);
+    Archive();
+    return std::move(check_);
+  }
+
+ private:
+  void Report(const std::string& what) {
+    if (++check_.error_count <= CrawlCheck::kMaxErrors) check_.errors.push_back(what);
+  }
+  void Report(const Error& error) { Report(error.message()); }
+  void Report(const Status& status) {
+    if (!status) Report(status.error());
+  }
+
+  // What recovery would do away with. The round that opening a DRUM begins comes later and is not meant.
+  void Note() {
+    for (const DryRunEnv::Cut& cut : dry_.Cuts()) check_.torn.push_back({cut.path, cut.bytes, false});
+    for (const DryRunEnv::Cut& cut : dry_.Removals()) check_.torn.push_back({cut.path, cut.bytes, true});
+    for (const CrawlCheck::Torn& torn : check_.torn) check_.torn_bytes += torn.bytes;
+  }
+
+  // How much there is to be read, for the progress.
+  void Measure() {
+    std::vector<std::string> dirs = options_.archive.directories;
+    dirs.push_back(options_.log.dir);
+    dirs.push_back(options_.state_dir);
+    for (const std::string& dir : dirs) {
+      const auto names = env_.List(dir);
+      if (!names) continue;
+      for (const std::string& name : *names) {
+        const auto file = env_.Open(JoinPath(dir, name), OpenMode::kRead);
+        if (file) all_ += (*file)->Size();
+      }
+    }
+  }
+
+  void State(const Manifest& manifest) {
+    for (const ManifestSection& section : manifest.sections()) {
+      for (const ManifestSection::FileEntry& file : section.files) {
+        ++check_.state_files;
+        if (const auto whole = CheckFile(dry_, JoinPath(manifest.dir(), file.name)); !whole) Report(whole.error());
+        sink_.read(file.length);
+      }
+    }
+    if (!check_.ok()) return;  // what is broken is named; opening it would only say so again
+    NobodyFetches fetches;
+    NobodyKeeps keeps;
+    WorkerPool rounds(1, "merge");  // a round that was under way begins anew, and fails at the dry run's bound
+    const Moment now{Clock::Real().NowNs(), Clock::Real().UnixNs()};
+    const auto shard = Shard::Open(dry_, manifest, rounds, fetches, keeps, options_.shard, now);
+    if (!shard) return Report(shard.error());
+    Report((*shard)->frontier().CheckInvariants());
+    Conserve(**shard);
+  }
+
+  // No URL is lost and none is there twice, by everybody's own books.
+  void Conserve(const Shard& shard) {
+    const UrlSeenCounts seen = shard.seen().counts();
+    const GateCounts& gate = shard.gate().counts();
+    const Shard::Census census = shard.TakeCensus();
+    check_.urls_known = seen.unique;
+    check_.urls_done = census.finished;
+    check_.urls_waiting = census.urls() - census.finished;
+    check_.archived = shard.counts().archived;
+    if (census.urls() != seen.unique) {
+      Report(
+          fmt::format("urls: {} were new, {} are there: {} wait for their budget, {} at the gate, {} in the frontier "
+                      "(without {} requests for robots.txt), {} are done",
+                      seen.unique, census.urls(), census.admission, census.gate,
+                      census.frontier + census.in_flight - census.robots, census.robots, census.finished));
+    }
+    // A URL whose rules were too old when its turn came has entered twice.
+    if (seen.unique - std::min(seen.unique, census.admission) > gate.entered) {
+      Report(fmt::format("urls: {} were new and {} wait for their budget, {} came to the gate", seen.unique,
+                         census.admission, gate.entered));
+    }
+    const uint64_t left = gate.allowed + gate.denied_rules + gate.denied_unreachable;
+    if (gate.entered != left + census.gate) {
+      Report(fmt::format("urls: {} came to the gate, {} left it and {} wait there", gate.entered, left, census.gate));
+    }
+  }
+
+  void Archive() {
+    Report(CheckArchive(dry_, options_.archive.directories, options_.archive.files.prefix, sink_, check_.archive));
+    Report(CheckCrawlLog(dry_, options_.log.dir, sink_, check_.archive));
+    if (!options_.index_file.empty() && dry_.Exists(options_.index_file)) {
+      Report(CheckIndexOrder(dry_, options_.index_file, sink_));
+    }
+    if (check_.ok() && check_.archive.captures != check_.archived) {
+      Report(fmt::format("archive: {} captures, the crawl counted {}", check_.archive.captures, check_.archived));
+    }
+  }
+
+  Env& env_;
+  DryRunEnv dry_;
+  const EngineOptions& options_;
+  const CrawlCheckOptions& how_;
+  CheckSink sink_;
+  CrawlCheck check_;
+  uint64_t read_ = 0;
+  uint64_t all_ = 0;
+};
+
+}  // namespace
+
+Result<CrawlCheck> CheckCrawl(Env& env, const EngineOptions& options, const CrawlCheckOptions& how) {
+  return Checker(env, options, how).Run();
+}
+
+}  // namespace portolan

@@ -1,0 +1,144 @@
+// The engine on disks that fill up and break. The web it crawls is one port on which nobody listens, so it goes on
+// until it is told to stop. Whole crawls: tests/crawl.
+
+#include "crawl/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "crawl/wiring.h"
+#include "io/faulty_env.h"
+#include "io/mem_env.h"
+
+namespace portolan {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr uint64_t kRoom = uint64_t{64} << 20;
+
+class EngineTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Config config;
+    config.memory.total.bytes = uint64_t{256} << 20;
+    config.fetch.allow_private_addresses = true;
+    config.fetch.connections = 4;
+    options_ = WireCrawl(config, "crawl", seeds_, "1").value();
+    options_.checkpoint_ns = 30'000'000;
+    options_.show_ns = 10'000'000;
+    options_.retry_ns = 20'000'000;
+    options_.reserve_bytes = 64 << 10;
+    ASSERT_TRUE(mem_.CreateDirs("crawl"));
+    engine_ = Engine::Open(env_, options_).value();
+    ASSERT_TRUE(engine_->AddSeeds(seeds_));
+  }
+
+  // `step` is asked again and again until it says true; then the crawl is stopped.
+  Result<CrawlProgress> RunUntil(const std::function<bool(const CrawlProgress&)>& step) {
+    int shown = 0;
+    bool stopped = false;
+    return engine_->Run([&](const CrawlProgress& progress) {
+      if (stopped || (!step(progress) && ++shown < 3000)) return;
+      stopped = true;
+      EXPECT_LT(shown, 3000) << "it never came: " << progress.state;
+      engine_->RequestStop();
+    });
+  }
+
+  MemEnv mem_;
+  FaultyEnv env_{mem_, {.space = kRoom}};
+  const std::vector<std::string> seeds_ = {"http://127.0.0.1:1/"};
+  EngineOptions options_;
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(EngineTest, CheckpointsComeAndAreMeasured) {
+  const auto end = RunUntil([](const CrawlProgress& progress) { return progress.checkpoints >= 4; });
+  ASSERT_TRUE(end) << end.error().ToString();
+  EXPECT_EQ(end->state, "stopped");
+  EXPECT_GE(end->checkpoints, 5U);
+  EXPECT_GT(end->checkpoint_longest_ms, 0);
+}
+
+TEST_F(EngineTest, AFullDiskIsAPause) {
+  int stage = 0;
+  uint64_t before = 0;
+  const auto end = RunUntil([&](const CrawlProgress& progress) {
+    if (stage == 0 && progress.checkpoints >= 2) {
+      env_.SetPlan({.space = 0});
+      stage = 1;
+    } else if (stage == 1 && progress.state != "running") {
+      EXPECT_THAT(progress.state, StartsWith("paused: disk full: "));
+      before = progress.checkpoints;
+      env_.AddSpace(kRoom);
+      stage = 2;
+    } else if (stage == 2 && progress.state == "running" && progress.checkpoints > before + 1) {
+      return true;
+    }
+    return false;
+  });
+  ASSERT_TRUE(end) << end.error().ToString();
+  EXPECT_EQ(end->state, "stopped");
+}
+
+TEST_F(EngineTest, ItPausesBeforeTheDiskIsFull) {
+  bool paused = false;
+  const auto end = RunUntil([&](const CrawlProgress& progress) {
+    if (progress.checkpoints < 2) return false;
+    if (!paused && progress.state == "running") env_.SetPlan({.space = options_.reserve_bytes - 1});
+    if (progress.state != "running") {
+      EXPECT_THAT(progress.state, HasSubstr(" are wanted"));
+      paused = true;
+      env_.SetPlan({.space = kRoom});
+    }
+    return paused && progress.state == "running";
+  });
+  ASSERT_TRUE(end) << end.error().ToString();
+}
+
+TEST_F(EngineTest, AStopWhileTheDiskIsFullLeavesTheLastCheckpoint) {
+  int stage = 0;
+  const auto end = RunUntil([&](const CrawlProgress& progress) {
+    if (stage == 0 && progress.checkpoints >= 2) {
+      env_.SetPlan({.space = 0});
+      stage = 1;
+    }
+    return progress.state != "running";
+  });
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().code(), ErrorCode::kNoSpace);
+  engine_.reset();
+  EXPECT_TRUE(Engine::Open(mem_, options_));
+}
+
+TEST_F(EngineTest, TheReserveIsEnoughToStopCleanly) {
+  bool low = false;
+  const auto end = RunUntil([&](const CrawlProgress& progress) {
+    if (!low && progress.checkpoints >= 2) env_.SetPlan({.space = options_.reserve_bytes - 1});
+    low = low || progress.checkpoints >= 2;
+    return progress.state != "running";
+  });
+  ASSERT_TRUE(end) << end.error().ToString();
+  EXPECT_EQ(end->state, "stopped");
+}
+
+TEST_F(EngineTest, ABrokenDiskIsTheEnd) {
+  bool broken = false;
+  const auto end = RunUntil([&](const CrawlProgress& progress) {
+    if (!broken && progress.checkpoints >= 2) {
+      env_.SetPlan({.power_cut_at = env_.operations() + 1});
+      broken = true;
+    }
+    return false;
+  });
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().code(), ErrorCode::kIo);
+  engine_.reset();
+  const auto left = mem_.CrashedCopy(CrashMode::kLoseUnsynced);
+  EXPECT_TRUE(Engine::Open(*left, options_));
+}
+
+}  // namespace
+}  // namespace portolan

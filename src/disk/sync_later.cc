@@ -1,0 +1,107 @@
+#include "disk/sync_later.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+namespace portolan {
+
+class SyncLater::LaterFile : public File {
+ public:
+  LaterFile(std::shared_ptr<File> base, std::shared_ptr<Notes> notes)
+      : base_(std::move(base)), notes_(std::move(notes)) {}
+
+  Status Append(std::string_view bytes) override { return base_->Append(bytes); }
+  Result<size_t> ReadAt(uint64_t offset, char* to, size_t count) override { return base_->ReadAt(offset, to, count); }
+  Status Preallocate(uint64_t size) override { return base_->Preallocate(size); }
+  Status Truncate(uint64_t size) override { return base_->Truncate(size); }
+  Status Sync() override {
+    const std::lock_guard lock(notes_->mutex);
+    notes_->files[base_->path()] = base_;
+    return {};
+  }
+  uint64_t Size() const override { return base_->Size(); }
+  const std::string& path() const override { return base_->path(); }
+
+ private:
+  const std::shared_ptr<File> base_;  // shared with the notes: its owner may close it before it is synced
+  const std::shared_ptr<Notes> notes_;
+};
+
+Result<std::unique_ptr<File>> SyncLater::Open(const std::string& path, OpenMode mode, const FileOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<File> file, base_.Open(path, mode, options));
+  if (mode == OpenMode::kRead || options.direct) return file;
+  return std::make_unique<LaterFile>(std::move(file), notes_);
+}
+
+Status SyncLater::Remove(const std::string& path) {
+  {
+    const std::lock_guard lock(notes_->mutex);
+    if (notes_->holder == std::this_thread::get_id()) {
+      notes_->files.erase(path);
+      notes_->removals.push_back(path);
+      return {};
+    }
+  }
+  RETURN_IF_ERROR(base_.Remove(path));
+  const std::lock_guard lock(notes_->mutex);
+  notes_->files.erase(path);
+  return {};
+}
+
+Status SyncLater::Rename(const std::string& from, const std::string& to) {
+  std::shared_ptr<File> noted;
+  {
+    const std::lock_guard lock(notes_->mutex);
+    if (const auto found = notes_->files.find(from); found != notes_->files.end()) noted = found->second;
+  }
+  if (noted) RETURN_IF_ERROR(noted->Sync());
+  RETURN_IF_ERROR(base_.Rename(from, to));
+  const std::lock_guard lock(notes_->mutex);
+  notes_->files.erase(from);
+  notes_->files.erase(to);
+  return {};
+}
+
+size_t SyncLater::waiting() const {
+  const std::lock_guard lock(notes_->mutex);
+  return notes_->files.size();
+}
+
+void SyncLater::HoldRemovals() {
+  const std::lock_guard lock(notes_->mutex);
+  notes_->holder = std::this_thread::get_id();
+}
+
+std::vector<std::string> SyncLater::TakeRemovals() {
+  const std::lock_guard lock(notes_->mutex);
+  notes_->holder.reset();
+  return std::exchange(notes_->removals, {});
+}
+
+SyncLater::Batch SyncLater::Take() {
+  Batch batch;
+  batch.notes_ = notes_;
+  const std::lock_guard lock(notes_->mutex);
+  for (auto& [path, file] : notes_->files) batch.files_.push_back(std::move(file));
+  notes_->files.clear();
+  return batch;
+}
+
+Status SyncLater::Batch::Sync() {
+  while (!files_.empty()) {
+    if (const Status synced = files_.back()->Sync(); !synced) {
+      const std::lock_guard lock(notes_->mutex);
+      for (std::shared_ptr<File>& file : files_) {
+        const std::string path = file->path();
+        notes_->files.try_emplace(path, std::move(file));  // a later handle on the same file serves as well
+      }
+      files_.clear();
+      return Fail(ErrorCode::kIo, synced.error().message());
+    }
+    files_.pop_back();
+  }
+  return {};
+}
+
+}  // namespace portolan

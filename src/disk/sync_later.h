@@ -1,0 +1,90 @@
+// SyncLater: an Env whose files are synced all together, when the next manifest is written, and not one by one where
+// their owners ask for it.
+//
+// A sync takes as long as the disk likes: milliseconds, and seconds when it is busy. The shard must not stand still for
+// that. All that its structures need is that what a manifest names is durable before the manifest is; so File::Sync
+// only notes the file here, and whoever writes the manifest (checkpointer.h) takes the notes and syncs the files
+// elsewhere. A file that is removed before its sync came costs none at all. Removing takes its time as well: what a
+// commit makes superfluous is likewise removed elsewhere (HoldRemovals).
+//
+// Structures that keep anything outside of the manifest's directory, or rely on a sync without a manifest, must be
+// given another Env. Files opened with FileOptions::direct sync at once: their Sync writes, so it belongs to who
+// appends.
+//
+// Thread: any; one lock inside, never held while the disk works.
+// Memory bound: a note and an open descriptor for each file that was synced since the last Take and is still there.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "io/env.h"
+
+namespace portolan {
+
+class SyncLater : public Env {
+ public:
+  // REQUIRES: `base` outlives this. Files may outlive this, not `base`.
+  explicit SyncLater(Env& base) : base_(base), notes_(std::make_shared<Notes>()) {}
+
+  using Env::Open;
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode, const FileOptions& options) override;
+  bool Exists(const std::string& path) override { return base_.Exists(path); }
+  Result<std::vector<std::string>> List(const std::string& dir) override { return base_.List(dir); }
+  Status CreateDirs(const std::string& dir) override { return base_.CreateDirs(dir); }
+  Status Remove(const std::string& path) override;
+  // The file is synced first if it was to be: who renames a file wants its bytes behind the new name.
+  Status Rename(const std::string& from, const std::string& to) override;
+  Status SyncDir(const std::string& dir) override { return base_.SyncDir(dir); }
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override { return base_.Lock(path); }
+  Result<uint64_t> FreeSpace(const std::string& dir) override { return base_.FreeSpace(dir); }
+
+  size_t waiting() const;
+
+ private:
+  struct Notes {
+    mutable std::mutex mutex;
+    // Guarded by mutex:
+    std::map<std::string, std::shared_ptr<File>> files;  // by path
+    std::optional<std::thread::id> holder;               // whose removals are held
+    std::vector<std::string> removals;
+  };
+  class LaterFile;
+
+ public:
+  // Files to be synced, wherever and whenever it suits.
+  class Batch {
+   public:
+    Batch() = default;
+    // Syncs all. After an error those that are not safe wait again, for the next Take. Any error is kIo: what a disk
+    // could not keep may be gone, even where it says that it only was full.
+    Status Sync();
+    size_t size() const { return files_.size(); }
+
+   private:
+    friend class SyncLater;
+    std::shared_ptr<Notes> notes_;
+    std::vector<std::shared_ptr<File>> files_;
+  };
+  // All files that wait, and no longer wait. What was appended to them before is what the batch's Sync makes durable.
+  Batch Take();
+
+  // From here to TakeRemovals what this thread removes is only noted: it is for who takes the notes to remove it.
+  // REQUIRES: none of these names is used again.
+  void HoldRemovals();
+  std::vector<std::string> TakeRemovals();
+  Env& base() { return base_; }
+
+ private:
+  Env& base_;
+  const std::shared_ptr<Notes> notes_;
+};
+
+}  // namespace portolan
