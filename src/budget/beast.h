@@ -119,6 +119,8 @@ class Beast {
   std::vector<Checkpointable*> Checkpointables();
   Status CheckInvariants() const;
 
+  static constexpr std::string_view kKind = "beast";
+
  private:
   // The numbers, as a section without files.
   class State : public Checkpointable {
@@ -133,7 +135,6 @@ class Beast {
     const std::string name_;
     ManifestSection described_;
   };
-  static constexpr std::string_view kKind = "beast";
 
   Beast(Env& env, const BeastOptions& options);
   Status Restore(const ManifestSection& section);

@@ -15,6 +15,8 @@ std::span<const Verb> Verbs() {
       Verb{"config", "Set up", "print the settings in force, with comments", &RunConfig},
       Verb{"plan", "Set up", "say what a crawl of a given size needs: disk, memory, time", &RunPlan},
       Verb{"check", "Look inside", "say whether everything that a crawl keeps is whole", &RunCheck},
+      Verb{"domains", "Look inside", "list a crawl's domains by reputation, with their budgets", &RunDomains},
+      Verb{"why", "Look inside", "say where a URL is and what it waits for", &RunWhy},
       Verb{"disk", "Look inside", "dump or check a file of the crawl's state", &RunDisk},
       Verb{"warc", "Look inside", "list, print, check and index WARC and ARC files", &RunWarc},
       Verb{"sim", "Try out", "serve a simulated web on this machine, for crawlers to be tried on", &RunSim},

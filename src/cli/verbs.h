@@ -8,12 +8,14 @@ int RunBench(int argc, char** argv);
 int RunCheck(int argc, char** argv);
 int RunConfig(int argc, char** argv);
 int RunCrawl(int argc, char** argv);
+int RunDomains(int argc, char** argv);
 int RunDemo(int argc, char** argv);
 int RunResume(int argc, char** argv);
 int RunStatus(int argc, char** argv);
 int RunDisk(int argc, char** argv);
 int RunPlan(int argc, char** argv);
 int RunSim(int argc, char** argv);
+int RunWhy(int argc, char** argv);
 int RunVersion(int argc, char** argv);
 int RunWarc(int argc, char** argv);
 

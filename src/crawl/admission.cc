@@ -39,6 +39,7 @@ Result<std::unique_ptr<Admission>> Admission::Open(Env& env, const Manifest& man
   ASSIGN_OR_RETURN(made->beast_, Beast::Open(env, manifest, options.beast));
   ASSIGN_OR_RETURN(made->yield_, YieldTable::Open(env, manifest, options.yield));
   ASSIGN_OR_RETURN(made->hosts_, HostAllowance::Open(env, manifest, options.hosts));
+  ASSIGN_OR_RETURN(made->ends_, EndCounts::Open(manifest));
   return made;
 }
 
@@ -64,6 +65,7 @@ Status Admission::AddToStar(const UrlRecord& record, std::string_view bytes, boo
 }
 
 void Admission::Observe(std::string_view url, const PageResult& result) {
+  CountEnd(url, FollowOf(result.outcome, result.status).count == CountAs::kFetched);
   const bool answered = HasAnswer(result.outcome) && result.status > 0;
   // A redirect's target speaks for itself.
   if (answered && result.status >= 300 && result.status < 400) return;
@@ -80,6 +82,7 @@ Result<uint64_t> Admission::Pump(uint64_t max, int64_t now_ns) {
     RETURN_IF_ERROR(beast_->Place(unplaced_.front().record, unplaced_.front().verdict));
     unplaced_.pop_front();
   }
+  RETURN_IF_ERROR(ends_->Pass(*star_));
   StandingToBeast sink(*this);
   ASSIGN_OR_RETURN(const uint64_t looked, star_->Take(sink, max, now_ns));
   RETURN_IF_ERROR(sink.status);
@@ -116,6 +119,7 @@ std::vector<Checkpointable*> Admission::Checkpointables() {
   for (Checkpointable* part : beast_->Checkpointables()) all.push_back(part);
   all.push_back(yield_->checkpointable());
   for (Checkpointable* part : hosts_->Checkpointables()) all.push_back(part);
+  all.push_back(ends_.get());
   return all;
 }
 

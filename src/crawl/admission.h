@@ -10,10 +10,9 @@
 //
 // Thread: one owner, the shard. No clock, no randomness. Invariant: a URL that Add took is in Star, in Beast, in one of
 // the two small lists here, or was given out by Pop: waiting() counts all of them.
-// Memory bound: Star's, Beast's, the two tables', 1 MiB of budgets that were heard lately, the content cache; the lists
-// hold at most a batch each.
-// At the bound of the disk: Add and Vouch say kBusy and have not taken anything; Pump frees room.
-// Durability: Checkpointables(), all in one manifest, REQUIRES Settled().
+// Memory bound: Star's, Beast's, the two tables', 1 MiB of budgets that were heard lately, the content cache,
+// EndCounts'; the lists hold at most a batch each. At the bound of the disk: Add and Vouch say kBusy and have not taken
+// anything; Pump frees room. Durability: Checkpointables(), all in one manifest, REQUIRES Settled().
 
 #pragma once
 
@@ -28,6 +27,7 @@
 #include "budget/beast.h"
 #include "budget/host_allowance.h"
 #include "budget/yield_table.h"
+#include "crawl/end_counts.h"
 #include "crawl/pay_level.h"
 #include "disk/recent_keys.h"
 #include "flow/page_result.h"
@@ -58,6 +58,8 @@ class Admission {
 
   // What a fetch that came to its end brought.
   void Observe(std::string_view url, const PageResult& result);
+  // A URL came to its end without a fetch: robots.txt forbids it or cannot be had, or its host is hopeless.
+  void OnDenied(std::string_view url) { CountEnd(url, /*fetched=*/false); }
 
   // Moves what is ready, about `max` URLs; returns how many it looked at.
   Result<uint64_t> Pump(uint64_t max, int64_t now_ns);
@@ -74,6 +76,7 @@ class Admission {
   bool Settled() const { return unplaced_.empty() && returning_.empty(); }
   const Star& star() const { return *star_; }
   const Beast& beast() const { return *beast_; }
+  const EndCounts& ends() const { return *ends_; }
 
   std::vector<Checkpointable*> Checkpointables();
 
@@ -95,12 +98,14 @@ class Admission {
       : domains_(std::move(domains)), content_(options.content_memory), heard_(kHeardEntries) {}
   Status AddToStar(const UrlRecord& record, std::string_view bytes, bool fresh);
   Status Rebudget();
+  void CountEnd(std::string_view url, bool fetched) { ends_->Add(*star_, PayLevelKey(url, HostKey(url)), fetched); }
 
   PayLevelDomains domains_;
   std::unique_ptr<Star> star_;
   std::unique_ptr<Beast> beast_;
   std::unique_ptr<YieldTable> yield_;
   std::unique_ptr<HostAllowance> hosts_;
+  std::unique_ptr<EndCounts> ends_;
   RecentKeys content_;
   std::vector<Heard> heard_;           // by pld: the budget that its last URL was given
   std::deque<Unplaced> unplaced_;      // judged, but Beast's disk refused

@@ -186,6 +186,7 @@ void Shard::EndUrl(const UrlRecord& record, PageResult& result, const FetchLine&
 void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
   const bool rules = reason == DenyReason::kRules;
   ++(rules ? counts_.denied : counts_.unreachable);
+  if (admission_ != nullptr) admission_->OnDenied(record.url);
   PageResult none;
   none.kind = record.kind;
   none.times.begin_unix_ns = now.unix_ns;
@@ -439,6 +440,7 @@ void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
   line.url = dispatch.record.url;
   line.depth = dispatch.record.depth;
   line.attempt = 0;
+  if (admission_ != nullptr && dispatch.record.kind != UrlKind::kRobots) admission_->OnDenied(dispatch.record.url);
   EndUrl(dispatch.record, result, line);
 }
 
@@ -479,7 +481,10 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
 
 Status Shard::StartRounds(Moment now) {
   ASSIGN_OR_RETURN(const bool seen_began, seen_->StartRound(now.now_ns, hungry_));
-  ASSIGN_OR_RETURN(const bool gate_began, gate_->StartRounds(now.gate(), hungry_));
+  // What is at the gate is nearer than what is in BEAST's queues, and keeps that from going on: with a full gate and
+  // full queues nobody else would ask.
+  const bool gate_hungry = hungry_ || frontier_->Hungry();
+  ASSIGN_OR_RETURN(const bool gate_began, gate_->StartRounds(now.gate(), gate_hungry));
   bool star_began = false;
   if (admission_ != nullptr) {
     ASSIGN_OR_RETURN(star_began, admission_->StartRound(now.now_ns, hungry_));
@@ -489,8 +494,8 @@ Status Shard::StartRounds(Moment now) {
     // An executor that works at once has the answers already.
     if (seen_->ResultsReady() || gate_->Ready() || (star_began && admission_->Ready())) next_wake_ns_ = now.now_ns;
   }
-  next_wake_ns_ =
-      std::min({next_wake_ns_, seen_->NextRoundTime(now.now_ns, hungry_), gate_->NextRoundTime(now.gate(), hungry_)});
+  next_wake_ns_ = std::min(
+      {next_wake_ns_, seen_->NextRoundTime(now.now_ns, hungry_), gate_->NextRoundTime(now.gate(), gate_hungry)});
   return {};
 }
 

@@ -40,12 +40,7 @@ uint32_t SecondsOf(Config::Duration duration) {
 
 ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds) {
   ShardOptions shard;
-  shard.scope = {.mode = config.scope.mode,
-                 .seeds = seeds,
-                 .include_domains = config.scope.include_domains,
-                 .include_prefixes = config.scope.include_prefixes,
-                 .exclude_domains = config.scope.exclude_domains,
-                 .exclude_urls = config.scope.exclude};
+  shard.scope = ScopeOf(config, seeds);
   shard.connections = static_cast<uint32_t>(config.fetch.connections);
   shard.max_pages = config.crawl.max_pages;
   shard.max_bytes = config.crawl.max_bytes.bytes;
@@ -144,6 +139,15 @@ PageMakerOptions PageOf(const Config& config) {
 }
 
 }  // namespace
+
+ScopeOptions ScopeOf(const Config& config, const std::vector<std::string>& seeds) {
+  return {.mode = config.scope.mode,
+          .seeds = seeds,
+          .include_domains = config.scope.include_domains,
+          .include_prefixes = config.scope.include_prefixes,
+          .exclude_domains = config.scope.exclude_domains,
+          .exclude_urls = config.scope.exclude};
+}
 
 Result<std::string> CanonicalSeed(std::string_view text, const Config& config) {
   const LinkOptions options{.rules = config.scope.canonical,

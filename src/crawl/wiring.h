@@ -11,12 +11,16 @@
 #include "base/result.h"
 #include "crawl/config.h"
 #include "crawl/engine.h"
+#include "crawl/scope.h"
 
 namespace portolan {
 
 // `dir` is the crawl directory; `seeds` are canonical. kInvalidArgument where the settings cannot work together.
 Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, const std::vector<std::string>& seeds,
                                 const std::string& version);
+
+// Which URLs belong to the crawl.
+ScopeOptions ScopeOf(const Config& config, const std::vector<std::string>& seeds);
 
 // The text of a seed as people write it ("example.org", "https://example.org/a") made canonical.
 Result<std::string> CanonicalSeed(std::string_view text, const Config& config);

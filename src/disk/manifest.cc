@@ -105,19 +105,14 @@ Result<ParsedManifest> ParseManifest(std::string_view text, const std::string& p
   return parsed;
 }
 
-Result<Manifest> Manifest::Open(Env& env, const std::string& dir, std::span<const std::string_view> keep) {
-  RETURN_IF_ERROR(env.CreateDirs(dir));
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(dir));
-  Manifest manifest(env, dir);
-
+Result<std::string> Manifest::Choose(const std::vector<std::string>& names) {
   // Names sort by sequence. An older manifest is only right if the newest never became whole, and then nothing that
   // the older one names was removed: so its files must all be there.
   std::vector<std::string> candidates;
   std::copy_if(names.begin(), names.end(), std::back_inserter(candidates), IsManifestName);
-  std::string chosen;
   for (auto name = candidates.rbegin(); name != candidates.rend(); ++name) {
-    const std::string path = JoinPath(dir, *name);
-    ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(env, path));
+    const std::string path = JoinPath(dir_, *name);
+    ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(*env_, path));
     auto parsed = ParseManifest(text, path);
     if (!parsed) {
       if (parsed.error().code() == ErrorCode::kUnsupported || std::next(name) == candidates.rend()) {
@@ -125,11 +120,26 @@ Result<Manifest> Manifest::Open(Env& env, const std::string& dir, std::span<cons
       }
       continue;
     }
-    manifest.sequence_ = parsed->sequence;
-    manifest.sections_ = std::move(parsed->sections);
-    chosen = *name;
-    break;
+    sequence_ = parsed->sequence;
+    sections_ = std::move(parsed->sections);
+    return *name;
   }
+  return std::string();
+}
+
+Result<Manifest> Manifest::Read(Env& env, const std::string& dir) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(dir));
+  Manifest manifest(env, dir);
+  ASSIGN_OR_RETURN(const std::string chosen, manifest.Choose(names));
+  if (chosen.empty()) return Fail(ErrorCode::kNotFound, fmt::format("{}: there is no manifest", dir));
+  return manifest;
+}
+
+Result<Manifest> Manifest::Open(Env& env, const std::string& dir, std::span<const std::string_view> keep) {
+  RETURN_IF_ERROR(env.CreateDirs(dir));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(dir));
+  Manifest manifest(env, dir);
+  ASSIGN_OR_RETURN(const std::string chosen, manifest.Choose(names));
 
   std::set<std::string_view> live(keep.begin(), keep.end());
   live.insert(chosen);

@@ -68,6 +68,10 @@ class Manifest {
   // a new, empty state: every file in it is removed. Names in `keep` are left alone (a lock file, say).
   static Result<Manifest> Open(Env& env, const std::string& dir, std::span<const std::string_view> keep = {});
 
+  // The newest whole manifest in `dir`, for readers: no file is touched, and a writer may be at work (what this one
+  // names may then vanish while it is read: read again). kNotFound: there is none. REQUIRES: Commit is not called.
+  static Result<Manifest> Read(Env& env, const std::string& dir);
+
   // The section of that name as of the last commit, null if there is none; kCorrupt if it is of another kind.
   Result<const ManifestSection*> Find(std::string_view name, std::string_view kind) const;
   const std::vector<ManifestSection>& sections() const { return sections_; }
@@ -86,6 +90,8 @@ class Manifest {
   Status Adopt(std::vector<ManifestSection> sections, std::span<Checkpointable* const> structures);
 
  private:
+  // The newest whole one of `names` into this; its name, empty if there is none.
+  Result<std::string> Choose(const std::vector<std::string>& names);
   Manifest(Env& env, std::string dir) : env_(&env), dir_(std::move(dir)) {}
 
   Env* env_;

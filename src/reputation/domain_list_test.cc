@@ -164,5 +164,45 @@ TEST(NamesLogTest, NamesComeBackInOrderAndOnce) {
   EXPECT_GT(committed.size(), 1000U);
 }
 
+TEST_F(DomainListTest, EndsAreCountedAndWhatWaitsForARoundIsAddedWhereAskedFor) {
+  Fill(20);
+  const auto list = [&](bool rows, const std::string& filter) {
+    DomainListOptions options;
+    options.rows = rows;
+    options.filter = filter;
+    std::vector<std::string> lines;
+    totals_ = ForEachDomain(env_, manifest_, options, [&](const DomainLine& line) {
+                lines.push_back(line.name + " " + std::to_string(line.record.passed) + " " +
+                                std::to_string(line.record.fetched) + " " + std::to_string(line.record.failed) + " " +
+                                std::to_string(line.record.waiting()));
+              }).value();
+    return lines;
+  };
+  const uint64_t nineteen = Hash64(NameOf(19));
+  ASSERT_TRUE(star_->CountEnd(nineteen, true));
+  ASSERT_TRUE(star_->CountEnd(nineteen, true));
+  ASSERT_TRUE(star_->CountEnd(nineteen, false));
+  ASSERT_TRUE(star_->AddUrl({.pld = 77, .pld_name = "new.example", .record = "r", .horizon = 9}));
+  ASSERT_TRUE(manifest_.Commit(star_->Checkpointables()));
+  EXPECT_EQ(list(false, "")[0], "d19.example 43 0 0 43");
+  EXPECT_EQ(totals_.domains, 19U);
+  EXPECT_EQ(totals_.waiting, totals_.passed);
+  const uint64_t passed = totals_.passed;
+  EXPECT_EQ(list(true, "")[0], "d19.example 43 2 1 40");
+  EXPECT_EQ(totals_.domains, 20U);
+  EXPECT_EQ(totals_.passed, passed + 1);
+  EXPECT_EQ(totals_.fetched + totals_.failed + totals_.waiting, totals_.passed);
+  EXPECT_EQ(FindDomain(env_, manifest_, nineteen).value()->record.failed, 1U);
+  EXPECT_EQ(FindDomain(env_, manifest_, 77).value()->record.passed, 1U);
+  EXPECT_FALSE(FindDomain(env_, manifest_, 78).value().has_value());
+  EXPECT_THAT(list(true, "9.ex"), ElementsAre("d19.example 43 2 1 40", "d9.example 23 0 0 23"));
+  EXPECT_EQ(totals_.matches, 2U);
+  EXPECT_EQ(totals_.domains, 20U) << "totals are over all";
+  EXPECT_THAT(list(true, "nowhere"), ElementsAre());
+  Settle();
+  EXPECT_EQ(list(false, "")[0], "d19.example 43 2 1 40");
+  EXPECT_THAT(list(false, "new"), ElementsAre("new.example 1 0 0 1"));
+}
+
 }  // namespace
 }  // namespace portolan

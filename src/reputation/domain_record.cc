@@ -24,6 +24,8 @@ void EncodeDomainRecord(const DomainRecord& record, char* to) {
   StoreLe<uint16_t>(to + 16, record.horizon);
   StoreLe<uint16_t>(to + 18, record.price);
   StoreLe<uint32_t>(to + 20, record.vouched);
+  StoreLe<uint32_t>(to + 24, record.fetched);
+  StoreLe<uint32_t>(to + 28, record.failed);
 }
 
 std::string EncodeDomainRecord(const DomainRecord& record) {
@@ -42,6 +44,8 @@ DomainRecord DecodeDomainRecord(std::string_view bytes) {
   record.horizon = LoadLe<uint16_t>(bytes.data() + 16);
   record.price = LoadLe<uint16_t>(bytes.data() + 18);
   record.vouched = LoadLe<uint32_t>(bytes.data() + 20);
+  record.fetched = LoadLe<uint32_t>(bytes.data() + 24);
+  record.failed = LoadLe<uint32_t>(bytes.data() + 28);
   return record;
 }
 
@@ -70,6 +74,13 @@ DomainRecord VouchTuple() {
   return tuple;
 }
 
+DomainRecord EndsTuple(uint32_t fetched, uint32_t failed) {
+  DomainRecord tuple;
+  tuple.fetched = fetched;
+  tuple.failed = failed;
+  return tuple;
+}
+
 DomainRecord UrlTuple(const BucketUrl& url, bool fresh) {
   CHECK(url.price >= 1);
   // As the first URL of a domain leaves it, whatever the budget: its place is 0.
@@ -93,6 +104,8 @@ void CombineDomain(DomainRecord& stored, const DomainRecord& tuple, const Budget
   }
   stored.in_degree = AddSaturating(stored.in_degree, tuple.in_degree);
   stored.passed = AddSaturating(stored.passed, tuple.passed);
+  stored.fetched = AddSaturating(stored.fetched, tuple.fetched);
+  stored.failed = AddSaturating(stored.failed, tuple.failed);
   if (may_vouch) stored.vouched = AddSaturating(stored.vouched, tuple.vouched);
 }
 

@@ -29,11 +29,18 @@ struct DomainRecord {
   uint16_t horizon = 0;    // of its last URL
   uint16_t price = 0;      // of its last URL; in a tuple 0 marks one that is no URL
   uint32_t vouched = 0;    // other domains that its links have raised; stays at its largest value
+  uint32_t fetched = 0;    // of `passed`: pages that came; likewise
+  uint32_t failed = 0;     // of `passed`: URLs that ended without a page (error, redirect, denied); likewise
 
+  // URLs that have not come to their end. An end may be known before its URL is counted: then 0.
+  uint32_t waiting() const {
+    const uint64_t ended = uint64_t{fetched} + failed;
+    return ended >= passed ? 0 : static_cast<uint32_t>(passed - ended);
+  }
   bool operator==(const DomainRecord&) const = default;
 };
 
-inline constexpr size_t kDomainRecordSize = 24;
+inline constexpr size_t kDomainRecordSize = 32;
 
 // Writes kDomainRecordSize bytes.
 void EncodeDomainRecord(const DomainRecord& record, char* to);
@@ -62,7 +69,8 @@ BucketPlace PlaceInBucket(const DomainRecord& stored, const BucketUrl& url, uint
 
 // Tuples' values.
 DomainRecord InDegreeTuple();
-DomainRecord VouchTuple();  // of the edge's source
+DomainRecord VouchTuple();                                  // of the edge's source
+DomainRecord EndsTuple(uint32_t fetched, uint32_t failed);  // so many URLs came to their ends
 DomainRecord UrlTuple(const BucketUrl& url, bool fresh);
 
 // DRUM's combine: the tuple's record into the stored one, with the budget that the domain has at that moment. May the

@@ -46,13 +46,20 @@ TEST(DomainRecordTest, BytesAreThoseOfTheFormatPage) {
                             .tick = 0x31323334,
                             .horizon = 0x4142,
                             .price = 0x5152,
-                            .vouched = 0x61626364};
+                            .vouched = 0x61626364,
+                            .fetched = 0x71727374,
+                            .failed = 0x01020384};
   const std::string bytes = EncodeDomainRecord(record);
   EXPECT_EQ(bytes,
-            "\x04\x03\x02\x01\x14\x13\x12\x11\x24\x23\x22\x21\x34\x33\x32\x31\x42\x41\x52\x51\x64\x63\x62\x61"sv);
+            "\x04\x03\x02\x01\x14\x13\x12\x11\x24\x23\x22\x21\x34\x33\x32\x31\x42\x41\x52\x51\x64\x63\x62\x61"
+            "\x74\x73\x72\x71\x84\x03\x02\x01"sv);
   EXPECT_EQ(DecodeDomainRecord(bytes), record);
-  EXPECT_EQ(EncodeDomainRecord(VouchTuple()), "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0"sv);
-  EXPECT_EQ(EncodeDomainRecord(InDegreeTuple()), "\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"sv);
+  const std::string zeros(32, '\0');
+  const auto with = [&](size_t offset, char byte) { return std::string(zeros).replace(offset, 1, 1, byte); };
+  EXPECT_EQ(EncodeDomainRecord(VouchTuple()), with(20, '\1'));
+  EXPECT_EQ(EncodeDomainRecord(InDegreeTuple()), with(0, '\1'));
+  EXPECT_EQ(EncodeDomainRecord(EndsTuple(2, 0)), with(24, '\2'));
+  EXPECT_EQ(EncodeDomainRecord(EndsTuple(0, 3)), with(28, '\3'));
 }
 
 TEST(DomainRecordTest, AuxBytesAreThoseOfTheFormatPage) {
@@ -177,12 +184,40 @@ TEST(BucketTest, LinksBeforeTheFirstUrlChangeNothingInTheBucket) {
   EXPECT_EQ(linked.stored->in_degree, 2U);
 }
 
+TEST(DomainRecordTest, EndsAreCountedAndStayAtTheirLargestValue) {
+  constexpr uint32_t kMost = ~uint32_t{0};
+  DomainRecord record;
+  record.passed = 10;
+  record.used = 7;
+  const DomainRecord before = record;
+  CombineDomain(record, EndsTuple(1, 0), kTen);
+  CombineDomain(record, EndsTuple(0, 3), kTen);
+  EXPECT_EQ(record.fetched, 1U);
+  EXPECT_EQ(record.failed, 3U);
+  EXPECT_EQ(record.waiting(), 6U);
+  CombineDomain(record, EndsTuple(7, 0), kTen);
+  EXPECT_EQ(record.waiting(), 0U);
+  CombineDomain(record, EndsTuple(kMost - 3, kMost), kTen);
+  EXPECT_EQ(record.fetched, kMost);
+  EXPECT_EQ(record.failed, kMost);
+  EXPECT_EQ(record.waiting(), 0U);
+  record.fetched = record.failed = 0;
+  EXPECT_EQ(record, before) << "and nothing else changes";
+}
+
 TEST(BucketTest, VouchesBeforeTheFirstUrlChangeNothingButTheirCount) {
   Domain vouching;
   vouching.Vouch();
   vouching.Vouch();
-  EXPECT_EQ(*vouching.stored,
-            (DomainRecord{.in_degree = 0, .passed = 0, .used = 0, .tick = 0, .horizon = 0, .price = 0, .vouched = 2}));
+  EXPECT_EQ(*vouching.stored, (DomainRecord{.in_degree = 0,
+                                            .passed = 0,
+                                            .used = 0,
+                                            .tick = 0,
+                                            .horizon = 0,
+                                            .price = 0,
+                                            .vouched = 2,
+                                            .fetched = 0,
+                                            .failed = 0}));
   EXPECT_EQ(vouching.Url(9, 4).place, 0U);
   Domain plain;
   plain.Url(9, 4);

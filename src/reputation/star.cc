@@ -135,6 +135,12 @@ Status Star::AddUrl(const StarUrl& url) {
   return {};
 }
 
+Status Star::CountEnds(uint64_t pld, uint32_t fetched, uint32_t failed) {
+  char value[kDomainRecordSize];
+  EncodeDomainRecord(EndsTuple(fetched, failed), value);
+  return domains_->Add({.op = DrumOp::kUpdate, .key = pld, .value = std::string_view(value, sizeof value), .aux = {}});
+}
+
 // ---- out
 
 class Star::DomainAnswers : public DrumSink {

@@ -30,10 +30,9 @@
 // Memory bound: Options::memory. 704 KiB of it are for the ranks, two budget tables, a block of names and two small
 // ones of raises (the paper's 10,000 ranks use 260 KiB); of the rest 3/8 are for edges (a quarter of that keeps recent
 // ones), 5/8 for domains.
-// At the bound of the disk: AddEdge and AddUrl say kBusy and have not taken anything; Take frees room, and needs
-// neither of them. The queue of raises is beside that bound: about ten bytes for each vouch, which took four times as
-// much in domains_disk.
-// Durability: Checkpointables(), all in one manifest.
+// At the bound of the disk: AddEdge, AddUrl and CountEnds say kBusy and have not taken anything; Take frees room, and
+// needs none of them. The queue of raises is beside that bound: about ten bytes for each vouch, which took four times
+// as much in domains_disk. Durability: Checkpointables(), all in one manifest.
 
 #pragma once
 
@@ -149,6 +148,9 @@ class Star : public Checkpointable {
   // kBusy: see above. kNoSpace, kIo: the disk refuses; nothing was taken either.
   Status AddEdge(uint64_t source_pld, uint64_t target_pld);
   Status AddUrl(const StarUrl& url);
+  // So many URLs of a domain came to their ends: with a page, or without. Statistics; kBusy as above.
+  Status CountEnds(uint64_t pld, uint32_t fetched, uint32_t failed);
+  Status CountEnd(uint64_t pld, bool fetched) { return CountEnds(pld, fetched ? 1 : 0, fetched ? 0 : 1); }
 
   // Hands out URLs of a finished round and passes new edges on, looking at up to `max` tuples and raises of the queue;
   // returns at how many it looked. 0: no round is finished, or all of it is handed out.

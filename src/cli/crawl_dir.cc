@@ -1,0 +1,28 @@
+#include "cli/crawl_dir.h"
+
+#include <fmt/core.h>
+
+#include "cli/crawl_session.h"
+#include "io/env.h"
+#include "warc/warc_time.h"
+
+namespace portolan {
+
+Result<Config> LoadCrawlConfig(const std::string& dir) {
+  const std::string path = JoinPath(dir, kConfigFile);
+  if (!Env::Posix().Exists(path)) {
+    return Fail(ErrorCode::kNotFound, fmt::format("{}: there is no crawl here (no {})", dir, kConfigFile));
+  }
+  return LoadConfig(Env::Posix(), path);
+}
+
+std::string StateDirOf(const std::string& dir) { return JoinPath(dir, "state"); }
+
+std::string TimeOfCheckpoint(int64_t unix_ns) {
+  if (unix_ns == 0) return "never";
+  WarcTime time;
+  time.seconds = unix_ns / 1'000'000'000;
+  return FormatWarcDate(time);
+}
+
+}  // namespace portolan

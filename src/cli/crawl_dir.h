@@ -1,0 +1,21 @@
+// What the verbs that look into a crawl's directory share.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "crawl/config.h"
+
+namespace portolan {
+
+// The settings of the crawl in `dir`. kNotFound: there is no crawl.
+Result<Config> LoadCrawlConfig(const std::string& dir);
+
+std::string StateDirOf(const std::string& dir);
+
+// "2026-01-31T12:30:01Z"; of 0 "never".
+std::string TimeOfCheckpoint(int64_t unix_ns);
+
+}  // namespace portolan

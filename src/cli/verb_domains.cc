@@ -1,0 +1,142 @@
+// portolan domains: the pay-level domains of a crawl with budgets, ranked, from its last checkpoint.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+#include "cli/crawl_dir.h"
+#include "cli/verb_app.h"
+#include "cli/verbs.h"
+#include "crawl/locate_url.h"
+#include "frontier/frontier.h"
+#include "io/env.h"
+#include "reputation/domain_list.h"
+
+namespace portolan {
+namespace {
+
+struct Listing {
+  int64_t checkpoint_unix_ns = 0;
+  DomainTotals totals;
+  std::vector<DomainLine> lines;
+};
+
+Result<Listing> List(const std::string& dir, const DomainListOptions& options) {
+  Listing listing;
+  RETURN_IF_ERROR(WithCommitted(Env::Posix(), StateDirOf(dir), [&](const Manifest& manifest) -> Status {
+    listing = {};
+    ASSIGN_OR_RETURN(const ManifestSection* frontier, manifest.Find(FrontierOptions().name, Frontier::kKind));
+    if (frontier != nullptr) {
+      ASSIGN_OR_RETURN(const uint64_t unix_ns, frontier->Number("unix_ns"));
+      listing.checkpoint_unix_ns = static_cast<int64_t>(unix_ns);
+    }
+    ASSIGN_OR_RETURN(listing.totals, ForEachDomain(Env::Posix(), manifest, options,
+                                                   [&](const DomainLine& line) { listing.lines.push_back(line); }));
+    return {};
+  }));
+  return listing;
+}
+
+std::string HashOf(const DomainLine& line) { return fmt::format("{:016x}", line.pld); }
+
+void PrintJson(const Listing& listing) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const DomainLine& line : listing.lines) {
+    nlohmann::ordered_json row;
+    row["domain"] = line.name.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(line.name);
+    row["hash"] = HashOf(line);
+    row["in_degree"] = line.record.in_degree;
+    row["budget"] = line.budget;
+    row["urls"] = line.record.passed;
+    row["fetched"] = line.record.fetched;
+    row["waiting"] = line.record.waiting();
+    row["failed"] = line.record.failed;
+    rows.push_back(std::move(row));
+  }
+  const DomainTotals& totals = listing.totals;
+  const nlohmann::ordered_json json = {{"checkpoint", TimeOfCheckpoint(listing.checkpoint_unix_ns)},
+                                       {"domains", std::move(rows)},
+                                       {"totals",
+                                        {{"domains", totals.domains},
+                                         {"linked", totals.linked},
+                                         {"in_degrees", totals.in_degrees},
+                                         {"urls", totals.passed},
+                                         {"fetched", totals.fetched},
+                                         {"waiting", totals.waiting},
+                                         {"failed", totals.failed},
+                                         {"complete", totals.complete}}}};
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void PrintTable(const Listing& listing, const std::string& filter) {
+  size_t width = 20;
+  std::vector<std::string> names;
+  for (const DomainLine& line : listing.lines) {
+    names.push_back(line.name.empty() ? "(not visited yet) " + HashOf(line) : line.name);
+    width = std::min<size_t>(60, std::max(width, names.back().size()));
+  }
+  fmt::print("{:<{}}  {:>9} {:>7} {:>10} {:>10} {:>10} {:>10}\n", "domain", width, "in-degree", "budget", "URLs",
+             "fetched", "waiting", "failed");
+  for (size_t i = 0; i < names.size(); ++i) {
+    const DomainLine& line = listing.lines[i];
+    fmt::print("{:<{}}  {:>9} {:>7} {:>10} {:>10} {:>10} {:>10}\n", names[i], width, line.record.in_degree, line.budget,
+               line.record.passed, line.record.fetched, line.record.waiting(), line.record.failed);
+  }
+  const DomainTotals& totals = listing.totals;
+  fmt::print("{:<{}}  {:>9} {:>7} {:>10} {:>10} {:>10} {:>10}\n", fmt::format("all {} domains", totals.domains), width,
+             totals.in_degrees, "", totals.passed, totals.fetched, totals.waiting, totals.failed);
+  if (!filter.empty()) {
+    fmt::print("{} of {} domains with '{}' in their name\n", names.size(), totals.matches, filter);
+  }
+  if (!totals.complete) fmt::print("There are more than fit into memory: the numbers are not complete.\n");
+  fmt::print("As of the checkpoint of {}. Failed are URLs that ended without a page: errors, redirects, robots.txt.\n",
+             TimeOfCheckpoint(listing.checkpoint_unix_ns));
+}
+
+}  // namespace
+
+int RunDomains(int argc, char** argv) {
+  VerbApp app("domains",
+              "Lists the domains of a crawl with budgets: how many others link to each, what budget that\n"
+              "gives it, and what became of its URLs. Reads the last checkpoint, whether the crawl runs or not.");
+  std::string dir;
+  std::string by = "in-degree";
+  DomainListOptions options;
+  options.count = 50;
+  options.rows = true;
+  bool json = false;
+  app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("--top", options.count, "How many to list")->capture_default_str()->check(CLI::Range(1, 1'000'000));
+  app->add_option("--by", by, "Which are first")->capture_default_str()->check(CLI::IsMember({"in-degree", "urls"}));
+  app->add_option("--filter", options.filter, "Only domains with this in their name")->type_name("TEXT");
+  app->add_flag("--json", json, "As one JSON object");
+  app.Footer(
+      "Examples:\n"
+      "  portolan domains crawl --top 20\n"
+      "  portolan domains crawl --by urls --filter .edu");
+  if (const auto code = app.Parse(argc, argv)) return *code;
+  options.order = by == "urls" ? DomainOrder::kPassed : DomainOrder::kInDegree;
+  const auto config = LoadCrawlConfig(dir);
+  if (!config) return Complain(config.error());
+  if (!config->budget.enabled) {
+    PrintError(
+        fmt::format("{}: this crawl has no budgets, so its domains are not ranked (a crawl begun with --profile web or "
+                    "--set budget.enabled=true has)",
+                    dir));
+    return kExitBadInput;
+  }
+  const auto listing = List(dir, options);
+  if (!listing) return Complain(listing.error());
+  if (json) {
+    PrintJson(*listing);
+  } else {
+    PrintTable(*listing, options.filter);
+  }
+  return kExitOk;
+}
+
+}  // namespace portolan

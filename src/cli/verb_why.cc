@@ -1,0 +1,243 @@
+// portolan why: where a URL of a crawl is now, and what it waits for.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "archive/log_search.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/crawl_dir.h"
+#include "cli/verb_app.h"
+#include "cli/verbs.h"
+#include "crawl/locate_url.h"
+#include "crawl/scope.h"
+#include "crawl/wiring.h"
+#include "flow/url_record.h"
+#include "io/env.h"
+
+namespace portolan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Finding {
+  std::string url;
+  bool seed = false;
+  bool in_scope = false;
+  UrlWhereabouts at;
+  std::vector<Json> log;  // its lines, the last kMaxLines
+  uint64_t log_lines = 0;
+
+  std::string where;
+  std::string verdict;
+};
+
+constexpr size_t kMaxLines = 100;
+
+// Says what is read when it takes long.
+class Progress {
+ public:
+  void operator()(std::string_view part, uint64_t bytes) const {
+    constexpr uint64_t kMuch = uint64_t{256} << 20;
+    if (bytes < kMuch && std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(2)) return;
+    fmt::print(stderr, "reading {} ({}) …\n", part, FormatBytes(bytes));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+std::string Times(uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string WordsOf(const Json& line) {
+  const std::string outcome = line.value("outcome", "?");
+  return line.contains("status") && outcome == "answered" ? line["status"].dump() : outcome;
+}
+
+// An end that is in the log is newer than any checkpoint.
+bool JudgeByLog(Finding& finding) {
+  if (finding.log.empty() || finding.log.back().value("again", false)) return false;
+  const Json& last = finding.log.back();
+  const std::string outcome = last.value("outcome", "?");
+  const std::string time = last.value("time", "?");
+  if (outcome == "robots_denied" || outcome == "robots_unreachable") {
+    finding.where = "denied";
+    finding.verdict = outcome == "robots_denied"
+                          ? fmt::format("denied: robots.txt of its origin forbade it on {}", time)
+                          : fmt::format("denied: robots.txt of its origin could not be had, given up on {}", time);
+    return true;
+  }
+  finding.where = "done";
+  const uint64_t attempt = last.value("attempt", uint64_t{1});
+  finding.verdict = fmt::format("done: {} on {}{}", WordsOf(last), time,
+                                attempt > 1 ? fmt::format(", at attempt {}", attempt) : std::string());
+  return true;
+}
+
+std::string WaitingInBudget(const UrlWhereabouts& at) {
+  if (!at.queues_ahead) return "waiting: " + at.detail;
+  if (*at.queues_ahead == 0) return "waiting: its turn has come, it is in the budget queue that is being read";
+  if (*at.queues_ahead == 1) return "waiting: within its domain's budget, in the next queue";
+  return fmt::format("waiting: its domain is over its budget, {} queues ahead", *at.queues_ahead);
+}
+
+std::string NeverFound(const Finding& finding) {
+  if (finding.seed) return "never found: it is a seed, and the last checkpoint is from before the seeds were taken";
+  if (!finding.in_scope) return "out of scope: the crawl's settings leave it out";
+  return "never found: no page that was read links to it (or only as nofollow or beyond the depth limit)";
+}
+
+void Judge(Finding& finding) {
+  if (JudgeByLog(finding)) return;
+  const UrlWhereabouts& at = finding.at;
+  finding.where = UrlPlaceName(at.place);
+  const std::string again =
+      finding.log.empty() ? std::string() : fmt::format("; the last try brought {}", WordsOf(finding.log.back()));
+  switch (at.place) {
+    case UrlPlace::kUnknown:
+      if (at.seen) {
+        finding.where = "done";
+        finding.verdict = "done: it was seen and waits nowhere, but the log has no line of its end";
+      } else {
+        finding.verdict = NeverFound(finding);
+      }
+      return;
+    case UrlPlace::kUnchecked:
+      finding.verdict = "waiting: " + at.detail;
+      return;
+    case UrlPlace::kBudgetQueue:
+      finding.verdict = WaitingInBudget(at);
+      return;
+    case UrlPlace::kBudgetFailed:
+      finding.verdict =
+          "waiting: its domain is over its budget by more than all queues hold; it is judged again when these are read";
+      return;
+    case UrlPlace::kRobots:
+      finding.verdict = "waiting at robots.txt: " + at.detail;
+      return;
+    case UrlPlace::kFront:
+      finding.verdict = "waiting for its host's turn: " + at.detail + again;
+      return;
+    case UrlPlace::kBack:
+      finding.verdict = "waiting for its host, which is fetched from one page at a time: " + at.detail + again;
+      return;
+  }
+}
+
+void PrintJson(const Finding& finding) {
+  const UrlWhereabouts& at = finding.at;
+  Json domain;
+  if (at.domain) {
+    domain = {{"domain", at.domain_name},
+              {"in_degree", at.domain->record.in_degree},
+              {"budget", at.domain->budget},
+              {"urls", at.domain->record.passed},
+              {"fetched", at.domain->record.fetched},
+              {"waiting", at.domain->record.waiting()},
+              {"failed", at.domain->record.failed}};
+  }
+  Json json;
+  json["url"] = finding.url;
+  json["in_scope"] = finding.in_scope;
+  json["seen"] = at.seen || !finding.log.empty();
+  json["domain"] = std::move(domain);
+  json["where"] = finding.where;
+  json["detail"] = at.detail;
+  json["queues_ahead"] = at.queues_ahead && finding.where == "budget_queue" ? Json(*at.queues_ahead) : Json();
+  json["robots_allowed"] = at.robots_allowed ? Json(*at.robots_allowed) : Json();
+  json["robots"] = at.robots;
+  json["log"] = finding.log;
+  json["log_lines"] = finding.log_lines;
+  json["checkpoint"] = TimeOfCheckpoint(at.checkpoint_unix_ns);
+  json["verdict"] = finding.verdict;
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void PrintText(const Finding& finding) {
+  const UrlWhereabouts& at = finding.at;
+  fmt::print("{}\n", finding.url);
+  fmt::print("  scope    {}\n", finding.seed ? "a seed" : finding.in_scope ? "belongs to the crawl" : "is left out");
+  fmt::print("  seen     {}\n", at.seen || !finding.log.empty() ? "yes" : "no");
+  if (at.domain) {
+    const DomainRecord& record = at.domain->record;
+    fmt::print("  domain   {}: in-degree {}, budget {}, {} known, {} fetched, {} waiting, {} failed\n", at.domain_name,
+               record.in_degree, at.domain->budget, Times(record.passed, "URL"), record.fetched, record.waiting(),
+               record.failed);
+  } else {
+    fmt::print("  domain   {}{}\n", at.domain_name,
+               at.budgets ? ": nothing is known of it" : " (the crawl has no budgets)");
+  }
+  fmt::print("  robots   {}\n", at.robots);
+  if (finding.log_lines > finding.log.size()) fmt::print("  log      {}\n", Times(finding.log_lines, "line"));
+  const size_t shown = std::min<size_t>(finding.log.size(), 5);
+  for (size_t i = finding.log.size() - shown; i < finding.log.size(); ++i) {
+    const Json& line = finding.log[i];
+    fmt::print("  log      {} {}{}\n", line.value("time", "?"), WordsOf(line),
+               line.value("again", false) ? ", to be tried again" : "");
+  }
+  fmt::print("  as of    {} (last checkpoint; the log is newer)\n", TimeOfCheckpoint(at.checkpoint_unix_ns));
+  fmt::print("{}\n", finding.verdict);
+}
+
+Result<Finding> Look(const std::string& dir, const std::string& text) {
+  ASSIGN_OR_RETURN(const Config config, LoadCrawlConfig(dir));
+  Finding finding;
+  ASSIGN_OR_RETURN(finding.url, CanonicalSeed(text, config));
+  const std::vector<std::string>& seeds = config.crawl.seeds;
+  finding.seed = std::find(seeds.begin(), seeds.end(), finding.url) != seeds.end();
+  ASSIGN_OR_RETURN(Scope scope, Scope::Create(ScopeOf(config, seeds)));
+  finding.in_scope = finding.seed || scope.Contains(finding.url, HostKey(finding.url));
+  const Progress progress;
+  ASSIGN_OR_RETURN(finding.at,
+                   LocateUrl(Env::Posix(), finding.url, {.state_dir = StateDirOf(dir), .progress = progress}));
+  const std::string log = JoinPath(dir, "log");
+  ASSIGN_OR_RETURN(const uint64_t bytes, LogBytes(Env::Posix(), log));
+  progress("the crawl log", bytes);
+  RETURN_IF_ERROR(ForEachLogLine(Env::Posix(), log, finding.url, [&](std::string_view line) {
+    Json parsed = Json::parse(line, nullptr, false);
+    // The crawler's own look at robots.txt is not an end of the URL.
+    if (!parsed.is_object() || parsed.value("kind", "") == "robots") return;
+    ++finding.log_lines;
+    if (finding.log.size() == kMaxLines) finding.log.erase(finding.log.begin());
+    finding.log.push_back(std::move(parsed));
+  }));
+  Judge(finding);
+  return finding;
+}
+
+}  // namespace
+
+int RunWhy(int argc, char** argv) {
+  VerbApp app("why",
+              "Says where a URL of a crawl is now and what it waits for: its domain's budget, robots.txt, its\n"
+              "host's queue; or how it ended. Reads the last checkpoint and the log, whether the crawl runs or\n"
+              "not. In a large crawl that may take minutes.");
+  std::string dir;
+  std::string url;
+  bool json = false;
+  app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("url", url, "The URL, as one would type it")->required()->type_name("URL");
+  app->add_flag("--json", json, "As one JSON object");
+  app.Footer(
+      "Example:\n"
+      "  portolan why crawl https://example.org/about\n"
+      "The exit code is 0 whatever the answer is.");
+  if (const auto code = app.Parse(argc, argv)) return *code;
+  const auto finding = Look(dir, url);
+  if (!finding) return Complain(finding.error());
+  if (json) {
+    PrintJson(*finding);
+  } else {
+    PrintText(*finding);
+  }
+  return kExitOk;
+}
+
+}  // namespace portolan
