@@ -27,14 +27,16 @@ struct Flags {
   uint64_t fetches = 1'000'000;
   uint64_t attack_fetches = 150'000;  // 0: without the attacks
   uint64_t domains = 20'000;
-  uint64_t pages = 1'000'000;
-  uint64_t giants = 60;
-  uint64_t giant_pages = 40'000;
-  uint64_t spam_domains = 2'000;
-  double spam_entry = 0.02;
+  uint64_t pages = 5'000'000;
+  uint64_t giants = 20;
+  uint64_t giant_pages = 5'000;
+  uint64_t spam_domains = 1'000;
+  double spam_entry = 0.1;
+  uint64_t spam_links = 200;
+  double spam_wildcard = 0.7;
   uint64_t seed = 1;
   uint32_t connections = 1000;
-  std::string function;  // empty: the papers', for the top hundredth of the domains
+  std::string function;  // empty: the papers', for the top fiftieth of the domains
   uint32_t vouch_base = 16;
   std::string only;
   std::string dir;
@@ -49,9 +51,10 @@ Result<std::unique_ptr<World>> MakeWorld(const Flags& flags, double wildcard, do
   params.giant_pages = flags.giant_pages;
   params.spam_domains = flags.spam_domains;
   params.spam_entry = flags.spam_entry;
+  params.spam_links = flags.spam_links;
   params.spam_wildcard = wildcard;
   params.spam_slowness = slowness;
-  params.max_pages_per_host = 2000;
+  params.max_pages_per_host = flags.pages;
   params.addresses = static_cast<decltype(params.addresses)>(flags.domains);
   return World::Create(params, flags.seed);
 }
@@ -73,7 +76,7 @@ Result<Pair> RunBoth(const World& world, const Flags& flags, uint64_t fetches, R
   options.dir = flags.dir + "/state";
   options.vouch_base = flags.vouch_base;
   options.budget_function = flags.function.empty() ? fmt::format("ranked top={} least=10 most=10000",
-                                                                 std::max<uint64_t>(1, flags.domains / 100))
+                                                                 std::max<uint64_t>(1, flags.domains / 50))
                                                    : flags.function;
   Pair pair;
   for (const bool budgets : {false, true}) {
@@ -140,6 +143,8 @@ Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
   app.add_option("--giant-pages", flags.giant_pages, "Pages of a giant");
   app.add_option("--spam-domains", flags.spam_domains, "Domains of farms")->check(CLI::PositiveNumber);
   app.add_option("--spam-entry", flags.spam_entry, "Share of ordinary pages with a link into a farm");
+  app.add_option("--spam-links", flags.spam_links, "Links of a page of spam");
+  app.add_option("--spam-wildcard", flags.spam_wildcard, "Share of farms with a wildcard in their DNS");
   app.add_option("--seed", flags.seed, "Of the web");
   app.add_option("--connections", flags.connections, "Fetches at one time")->check(CLI::PositiveNumber);
   app.add_option("--function", flags.function, "Of budgets (docs/budgets.md)");
@@ -156,7 +161,7 @@ Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
     ~RemoveAtEnd() { std::filesystem::remove_all(dir); }
   } const remove{flags.dir};
 
-  ASSIGN_OR_RETURN(const auto world, MakeWorld(flags, 0.3, 1));
+  ASSIGN_OR_RETURN(const auto world, MakeWorld(flags, flags.spam_wildcard, 1));
   report.Line("{} ordinary domains with {} pages, {} of them giants; {} domains of farms", world->Domains(),
               world->TotalPages(), flags.giants, flags.spam_domains);
   ASSIGN_OR_RETURN(const Pair both, RunBoth(*world, flags, flags.fetches, report));
@@ -204,7 +209,7 @@ Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
   if (flags.attack_fetches == 0) return json;
 
   report.Line("delay attack: farms take 100 times as long to answer");
-  ASSIGN_OR_RETURN(const auto slow, MakeWorld(flags, 0.3, 100));
+  ASSIGN_OR_RETURN(const auto slow, MakeWorld(flags, flags.spam_wildcard, 100));
   ASSIGN_OR_RETURN(const Pair delayed, RunBoth(*slow, flags, flags.attack_fetches, report));
   const auto useful_an_hour = [](const SpamOutcome& outcome) {
     return static_cast<double>(outcome.samples.back().useful) / outcome.virtual_hours;
