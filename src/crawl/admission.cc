@@ -15,8 +15,7 @@ class Admission::StandingToBeast : public StandingSink {
       status = Fail(ErrorCode::kCorrupt, "star gave back a record that is none");
       return;
     }
-    const uint64_t host = HostKey(record->url);
-    const uint64_t pld = to_.domains_.Key(HostOf(record->url), host);
+    const uint64_t pld = to_.domains_.Key(record->url, HostKey(record->url));
     to_.heard_[pld % kHeardEntries] = {pld, standing.budget};
     record->budget = static_cast<uint16_t>(std::min<uint32_t>(standing.budget, 0xffff));
     EncodeUrlRecord(*record, to_.encoded_);
@@ -49,19 +48,20 @@ Status Admission::Add(const UrlRecord& record) {
 }
 
 Status Admission::AddToStar(const UrlRecord& record, std::string_view bytes, bool fresh) {
-  const std::string_view host = HostOf(record.url);
   const uint64_t host_key = HostKey(record.url);
-  const uint64_t pld = domains_.Key(host, host_key);
+  const uint64_t pld = domains_.Key(record.url, host_key);
   const Heard& heard = heard_[pld % kHeardEntries];
-  const uint32_t budget = heard.pld == pld ? heard.budget : star_->BudgetOf(0);
+  const bool known = heard.pld == pld;  // an answer came: Star has its name
+  const uint32_t budget = known ? heard.budget : star_->BudgetOf(0);
   const uint32_t price = std::max(yield_->Price(GroupsOf(record.url)), hosts_->Price(pld, host_key, budget));
-  return star_->AddUrl({.pld = pld,
-                        .pld_name = domains_.Name(host).substr(0, kMaxPldName),
-                        .record = bytes,
-                        .tick = beast_->tick(),
-                        .horizon = static_cast<uint16_t>(beast_->horizon()),
-                        .price = static_cast<uint16_t>(price),
-                        .fresh = fresh});
+  return star_->AddUrl(
+      {.pld = pld,
+       .pld_name = known ? std::string_view() : domains_.Name(HostOf(record.url)).substr(0, kMaxPldName),
+       .record = bytes,
+       .tick = beast_->tick(),
+       .horizon = static_cast<uint16_t>(beast_->horizon()),
+       .price = static_cast<uint16_t>(price),
+       .fresh = fresh});
 }
 
 void Admission::Observe(std::string_view url, const PageResult& result) {

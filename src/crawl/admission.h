@@ -54,7 +54,7 @@ class Admission {
   Status Add(const UrlRecord& record);
   // A page of one domain links to another one. kBusy: not taken.
   Status Vouch(uint64_t source_pld, uint64_t target_pld) { return star_->AddEdge(source_pld, target_pld); }
-  uint64_t PayLevelKey(std::string_view url, uint64_t host_key) { return domains_.Key(HostOf(url), host_key); }
+  uint64_t PayLevelKey(std::string_view url, uint64_t host_key) { return domains_.Key(url, host_key); }
 
   // What a fetch that came to its end brought.
   void Observe(std::string_view url, const PageResult& result);

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "flow/address.h"
+#include "flow/url_record.h"
 
 namespace portolan {
 
@@ -16,10 +17,6 @@ std::string_view PayLevelDomains::Name(std::string_view host) const {
   return domain.empty() ? host : domain;
 }
 
-uint64_t PayLevelDomains::Key(std::string_view host, uint64_t host_key) {
-  Entry& entry = entries_[host_key % kEntries];
-  if (entry.host != host_key || entry.domain == 0) entry = {host_key, Hash64(Name(host))};
-  return entry.domain;
-}
+uint64_t PayLevelDomains::KeyOf(std::string_view url) const { return Hash64(Name(HostOf(url))); }
 
 }  // namespace portolan

@@ -20,8 +20,12 @@ class PayLevelDomains {
  public:
   static Result<PayLevelDomains> Create();
 
-  // Of a host as HostOf gives it, and its HostKey.
-  uint64_t Key(std::string_view host, uint64_t host_key);
+  // Of a canonical URL, and its HostKey.
+  uint64_t Key(std::string_view url, uint64_t host_key) {
+    Entry& entry = entries_[host_key % kEntries];
+    if (entry.host != host_key || entry.domain == 0) entry = {host_key, KeyOf(url)};
+    return entry.domain;
+  }
   // Never empty for a host: an address or a public suffix is its own domain.
   std::string_view Name(std::string_view host) const;
 
@@ -31,6 +35,8 @@ class PayLevelDomains {
     uint64_t host = 0;
     uint64_t domain = 0;
   };
+
+  uint64_t KeyOf(std::string_view url) const;
 
   explicit PayLevelDomains(PublicSuffixes suffixes) : suffixes_(std::move(suffixes)), entries_(kEntries) {}
 

@@ -12,7 +12,9 @@ namespace {
 TEST(PayLevelDomainsTest, HostsOfADomainShareItsKey) {
   auto domains = PayLevelDomains::Create();
   ASSERT_TRUE(domains.has_value());
-  const auto key = [&](std::string_view host) { return domains->Key(host, Hash64(host)); };
+  const auto key = [&](std::string_view host) {
+    return domains->Key("http://" + std::string(host) + ":81/a", Hash64(host));
+  };
   EXPECT_EQ(key("a.example.co.uk"), key("b.c.example.co.uk"));
   EXPECT_NE(key("a.example.co.uk"), key("a.other.co.uk"));
   EXPECT_NE(key("alice.github.io"), key("bob.github.io"));
@@ -28,7 +30,7 @@ TEST(PayLevelDomainsTest, ForgettingChangesNoAnswer) {
     for (int i = 0; i < 30'000; ++i) {
       const std::string domain = "d" + std::to_string(i % 10'000) + ".test";
       const std::string host = "h" + std::to_string(i) + "." + domain;
-      ASSERT_EQ(domains->Key(host, Hash64(host)), Hash64(domain));
+      ASSERT_EQ(domains->Key("http://" + host + "/", Hash64(host)), Hash64(domain));
     }
   }
 }

@@ -105,10 +105,10 @@ Status Shard::OnPage(PageResult&& result, Moment now) {
 
   if (!result.links.links.empty()) {
     // Only pages vouch: a line in robots.txt or a redirect costs nothing.
-    const uint64_t pld = admission_ != nullptr && record.kind == UrlKind::kPage
-                             ? admission_->PayLevelKey(record.url, HostKey(record.url))
-                             : 0;
-    held_.push_back({std::move(result), 0, record.depth, record.hops, pld});
+    const bool vouches = admission_ != nullptr && record.kind == UrlKind::kPage;
+    const uint64_t host = vouches ? HostKey(record.url) : 0;
+    const uint64_t pld = vouches ? admission_->PayLevelKey(record.url, host) : 0;
+    held_.push_back({std::move(result), 0, record.depth, record.hops, host, pld});
     held_.back().page.archive = {};
   }
   return Pump(now);
@@ -293,7 +293,7 @@ Status Shard::OfferLinks(Held& held, bool* all) {
       continue;
     }
     record.priority = static_cast<uint8_t>(std::min<uint32_t>(record.depth, options_.frontier.front_queues - 1));
-    if (held.pld != 0 && !redirect) {
+    if (held.pld != 0 && link.host_hash != held.host && !redirect) {
       const uint64_t target = admission_->PayLevelKey(url, link.host_hash);
       if (const Status status = target != held.pld ? admission_->Vouch(held.pld, target) : Status(); !status) {
         --counts_.links;

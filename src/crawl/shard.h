@@ -155,7 +155,8 @@ class Shard : public Checkpointable {
     size_t next = 0;
     uint16_t depth = 0;
     uint8_t hops = 0;
-    uint64_t pld = 0;  // of the page; 0 where it vouches for nobody
+    uint64_t host = 0;  // of the page, as HostKey
+    uint64_t pld = 0;   // and its domain; 0 where it vouches for nobody
   };
   struct LateRobots {
     std::string request;
