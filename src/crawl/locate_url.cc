@@ -274,7 +274,7 @@ Status Search::OfDomain() {
   result_.budgets = star != nullptr;
   if (star == nullptr) return {};
   Say("its domain", 0);
-  ASSIGN_OR_RETURN(result_.domain, FindDomain(env_, manifest_, domains.Key(host, HostKey(url_)), names_.star));
+  ASSIGN_OR_RETURN(result_.domain, FindDomain(env_, manifest_, domains.Key(url_, HostKey(url_)), names_.star));
   return {};
 }
 
