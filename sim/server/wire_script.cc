@@ -78,6 +78,8 @@ uint64_t WrongLength(const Answer& answer) {
 
 std::string EndlessBlock(std::string_view body) {
   std::string block(body.substr(0, kEndlessBlockBytes));
+  // Not within a tag: what follows would make a link of it that no page has.
+  if (const size_t tag = block.rfind('>'); tag != std::string::npos) block.resize(tag + 1);
   if (block.empty()) block = "<p>and so on</p>\n";
   const std::string once = block;
   while (block.size() + once.size() <= kEndlessBlockBytes) block += once;
