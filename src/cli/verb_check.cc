@@ -79,8 +79,7 @@ void Print(const CrawlCheck& check, const std::string& dir, bool repaired) {
   if (check.error_count > check.errors.size()) fmt::print("… and {} more\n", check.error_count - check.errors.size());
   fmt::print("{}: {}\n", dir, check.ok() ? "whole" : fmt::format("{} errors", check.error_count));
   fmt::print("  state      checkpoint {}, {} files\n", check.sequence, check.state_files);
-  fmt::print("  known      {} URLs: {} done, {} waiting (requests for robots.txt included)\n", check.urls_known,
-             check.urls_done, check.urls_waiting);
+  fmt::print("  known      {} URLs: {} done, {} waiting\n", check.urls_known, check.urls_done, check.urls_waiting);
   fmt::print("  archive    {} records in {} files, {} captures, {} in the index\n", check.archive.warc_records,
              check.archive.warc_files, check.archive.captures, check.archive.cdxj_lines);
   if (check.archive.repeated > 0)

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
+#include "crawl/engine.h"
 #include "disk/inspect.h"
 #include "io/env.h"
 
@@ -19,11 +20,13 @@ int Check(const std::vector<std::string>& paths, bool json) {
   bool sound = true;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const std::string& path : paths) {
-    // A folder stands for the files in it.
+    // A folder stands for the files in it, but the lock of a crawl, which has nothing in it.
     std::vector<std::string> files = {path};
     if (const auto names = Env::Posix().List(path)) {
       files.clear();
-      for (const std::string& name : *names) files.push_back(JoinPath(path, name));
+      for (const std::string& name : *names) {
+        if (name != kStateLock) files.push_back(JoinPath(path, name));
+      }
     }
     for (const std::string& file : files) {
       const auto report = CheckFile(Env::Posix(), file);

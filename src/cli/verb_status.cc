@@ -10,6 +10,7 @@
 #include "cli/crawl_session.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
+#include "crawl/engine.h"
 #include "io/env.h"
 
 namespace portolan {
@@ -17,7 +18,7 @@ namespace {
 
 // Another process holds the state's lock: it runs.
 bool IsRunning(const std::string& dir) {
-  const std::string lock = JoinPath(JoinPath(dir, "state"), "lock");
+  const std::string lock = JoinPath(JoinPath(dir, "state"), kStateLock);
   if (!Env::Posix().Exists(lock)) return false;
   const auto held = Env::Posix().Lock(lock);
   return !held && held.error().code() == ErrorCode::kBusy;

@@ -18,8 +18,6 @@
 namespace portolan {
 namespace {
 
-constexpr std::string_view kLock = "lock";
-
 class NobodyFetches : public FetchPort {
  public:
   void Fetch(FetchTask&& /*task*/) override {}
@@ -33,7 +31,7 @@ class NobodyKeeps : public ArchivePort {
 
 // What recovery does, in the order of Engine::Open: state, archive, log.
 Result<Manifest> Recover(Env& env, const EngineOptions& options) {
-  const std::string_view keep[] = {kLock};
+  const std::string_view keep[] = {kStateLock};
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir, keep));
   ArchiveWriter::Options archive = options.archive;
   archive.threads = false;
@@ -61,7 +59,7 @@ class Checker {
       return std::move(check_);
     }
     std::unique_ptr<FileLock> lock;
-    const std::string lock_path = JoinPath(options_.state_dir, kLock);
+    const std::string lock_path = JoinPath(options_.state_dir, kStateLock);
     if (env_.Exists(lock_path)) {
       auto locked = env_.Lock(lock_path);
       if (locked) {

@@ -38,7 +38,7 @@ struct CrawlCheck {
   uint64_t archived = 0;    // captures by the crawl's own count
   uint64_t urls_known = 0;  // that were found to be new
   uint64_t urls_done = 0;
-  uint64_t urls_waiting = 0;  // at the gate and in the frontier
+  uint64_t urls_waiting = 0;  // for their budget, at the gate or in the frontier
   // What recovery does away with.
   struct Torn {
     std::string path;

@@ -12,7 +12,6 @@
 namespace portolan {
 namespace {
 
-constexpr std::string_view kLock = "lock";
 constexpr int64_t kLateRetryNs = 5'000'000;  // the archive is asked again whether it has room
 
 uint64_t WeightOf(const PageResult& result) {
@@ -26,13 +25,13 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   std::unique_ptr<Engine> engine(new Engine(env, options));
   ASSIGN_OR_RETURN(engine->loop_, EventLoop::Create());
   RETURN_IF_ERROR(env.CreateDirs(options.state_dir));
-  auto lock = env.Lock(JoinPath(options.state_dir, kLock));
+  auto lock = env.Lock(JoinPath(options.state_dir, kStateLock));
   if (!lock) {
     if (lock.error().code() != ErrorCode::kBusy) return std::unexpected(std::move(lock).error());
     return portolan::Fail(ErrorCode::kBusy, options.state_dir + ": another portolan works on this crawl");
   }
   engine->lock_ = *std::move(lock);
-  const std::string_view keep[] = {kLock};
+  const std::string_view keep[] = {kStateLock};
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir, keep));
   engine->manifest_ = std::make_unique<Manifest>(std::move(manifest));
 

@@ -1,7 +1,7 @@
 // Engine: the shard with real threads around it.
 //
 //   this thread        the shard, on an event loop
-//   k fetch threads    libcurl; each parses what it fetched and makes its WARC records (PageMaker)
+//   k fetch threads    each parses what it fetched and makes its WARC records (PageMaker)
 //   1 resolver thread  c-ares
 //   1 merge thread     DRUM rounds
 //   1 checkpoint thread  syncs of the state's files, the manifest
@@ -48,6 +48,9 @@
 #include "parse/page_maker.h"
 
 namespace portolan {
+
+// In the state's folder: locked by whoever works on the crawl, and empty.
+inline constexpr std::string_view kStateLock = "lock";
 
 struct EngineOptions {
   std::string state_dir;

@@ -1,4 +1,4 @@
-// FetchLoops: fetching as the shard sees it. Loops with libcurl (FetchLoop) and a resolver (Resolver), each a thread.
+// FetchLoops: fetching as the shard sees it. Event loops (FetchLoop) and a resolver (Resolver), each a thread.
 //
 // The tasks of a host go to the same loop, where its connection may still be open and its TLS session is kept.
 //

@@ -1,6 +1,6 @@
 // What goes between the shard and whoever fetches: tasks out, answers back.
 //
-// FetchPort is the narrow door: production puts event loops with libcurl and c-ares behind it, the virtual world a
+// FetchPort is the narrow door: production puts event loops and c-ares behind it, the virtual world a
 // simulated web. Answers never come from inside Fetch or Resolve; they come later, as events.
 //
 // FetchResponse is the answer as bytes, on the thread that fetched it; parse/ makes a PageResult of it there.

@@ -76,6 +76,11 @@ class Check(unittest.TestCase):
         self.assertIn("a crawl is running here", self.while_running.stderr)
         self.assertEqual(len(self.while_running.stderr.splitlines()), 1)
 
+    def test_disk_check_reads_a_crawls_state_folder(self):
+        for directory in (self.whole, self.killed):
+            done = crawls.run(PROGRAM, "disk", "check", directory / "state")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_a_finished_crawl_is_whole(self):
         before = picture(self.whole)
         found = self.check(self.whole)
