@@ -87,7 +87,9 @@ void Engine::OnResponse(FetchResponse&& response, size_t loop) {
   PageResult result = makers_[loop].Make(std::move(response));
   if (options_.time_parse) parse_ns_ += ThreadProcessorNs() - begin;
   const uint64_t weight = WeightOf(result);
-  if (pages_.Send(std::move(result), weight)) Wake();
+  if (pages_.TrySend(std::move(result), weight)) return;
+  Wake();  // only the shard makes room
+  pages_.Send(std::move(result), weight);
 }
 
 void Engine::OnResolved(Resolution&& resolution) {

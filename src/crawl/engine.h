@@ -94,6 +94,7 @@ class Engine : private FetchHandler, private ArchivePort {
       : env_(env), later_env_(env), options_(options), pages_(options.mailbox_bytes), names_(1 << 20) {}
 
   void OnResponse(FetchResponse&& response, size_t loop) override;
+  void OnAnswersGiven(size_t /*loop*/) override { Wake(); }
   void OnResolved(Resolution&& resolution) override;
   void Keep(PageResult& result, const FetchLine& about) override;
 

@@ -50,6 +50,7 @@ Result<std::unique_ptr<FetchLoop>> FetchLoop::Create(const FetchOptions& options
   made->curl_free_.push_back(0);
   const int64_t tick = TickOf(options.limits);
   made->loop_->AddTimer(tick, [self = made.get()] { self->CheckTimes(); }, tick);
+  made->loop_->BeforeWait([self = made.get()] { self->TellAnswers(); });
   made->thread_ = std::thread([self = made.get()] {
     BlockSigpipe();
     pthread_setname_np(pthread_self(), "fetch");
@@ -79,6 +80,7 @@ void FetchLoop::Stop() {
     CancelAll();
     multi_.reset();  // here, because closing TLS writes, too
     plain_.reset();
+    TellAnswers();
     loop_->Stop();
   });
   thread_.join();
@@ -162,7 +164,7 @@ void FetchLoop::OnPlainDone(PlainTransfer& transfer) {
 void FetchLoop::End(std::vector<size_t>& free, size_t index, FetchResponse&& response) {
   free.push_back(index);
   --running_;
-  handler_.OnResponse(std::move(response), index_);
+  Answer(std::move(response));
 }
 
 void FetchLoop::Refuse(FetchTask&& task, FetchOutcome outcome, std::string_view detail) {
@@ -172,6 +174,15 @@ void FetchLoop::Refuse(FetchTask&& task, FetchOutcome outcome, std::string_view 
   response.detail = detail;
   response.times.begin_ns = response.times.end_ns = options_.clock->NowNs();
   response.times.begin_unix_ns = options_.clock->UnixNs();
+  Answer(std::move(response));
+}
+
+void FetchLoop::TellAnswers() {
+  if (std::exchange(answered_, false)) handler_.OnAnswersGiven(index_);
+}
+
+void FetchLoop::Answer(FetchResponse&& response) {
+  answered_ = true;
   handler_.OnResponse(std::move(response), index_);
 }
 

@@ -60,6 +60,8 @@ class FetchLoop {
   // The slots of both kinds, in one row of deadlines.
   size_t PlainSlot(size_t index) const { return options_.max_in_flight + index; }
   void Refuse(FetchTask&& task, FetchOutcome outcome, std::string_view detail);
+  void Answer(FetchResponse&& response);
+  void TellAnswers();
   void CheckTimes();
   void CancelAll();
 
@@ -80,6 +82,7 @@ class FetchLoop {
   std::vector<size_t> curl_free_;  // without a fetch, the last used on top
   std::vector<size_t> plain_free_;
   size_t running_ = 0;
+  bool answered_ = false;  // since handler_ heard OnAnswersGiven
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -44,6 +44,8 @@ struct EventLoop::Impl {
   // Not uv_async_t: its receiver spins while the sender, which it has just displaced, is between two of its steps.
   int wake_fd = -1;
   uv_poll_t wake{};
+  uv_prepare_t prepare{};
+  std::move_only_function<void()> before_wait;
   std::unordered_map<uint64_t, Handle*> handles;
   uint64_t last_id = 0;
   std::atomic<bool> stopped{false};
@@ -119,6 +121,8 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Create() {
   }
   CHECK(uv_poll_init(&impl->loop, &impl->wake, impl->wake_fd) == 0);
   impl->wake.data = impl.get();
+  CHECK(uv_prepare_init(&impl->loop, &impl->prepare) == 0);
+  impl->prepare.data = impl.get();
   CHECK(uv_poll_start(&impl->wake, UV_READABLE,
                       [](uv_poll_t* poll, int, int) { static_cast<Impl*>(poll->data)->RunPosted(); }) == 0);
   return std::unique_ptr<EventLoop>(new EventLoop(std::move(impl)));
@@ -127,6 +131,7 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Create() {
 EventLoop::~EventLoop() {
   for (const auto& [id, handle] : impl_->handles) Close(handle);
   uv_close(reinterpret_cast<uv_handle_t*>(&impl_->wake), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&impl_->prepare), nullptr);
   uv_run(&impl_->loop, UV_RUN_DEFAULT);  // runs the close callbacks
   CHECK(uv_loop_close(&impl_->loop) == 0, "event loop ended with handles open");
   close(impl_->wake_fd);
@@ -149,6 +154,12 @@ void EventLoop::Post(std::move_only_function<void()> call) {
     impl_->posted.push_back(std::move(call));
   }
   if (first) impl_->Wake();
+}
+
+void EventLoop::BeforeWait(std::move_only_function<void()> call) {
+  impl_->before_wait = std::move(call);
+  CHECK(uv_prepare_start(&impl_->prepare,
+                         [](uv_prepare_t* prepare) { static_cast<Impl*>(prepare->data)->before_wait(); }) == 0);
 }
 
 EventLoop::Id EventLoop::AddTimer(int64_t delay_ns, std::move_only_function<void()> call, int64_t repeat_ns) {

@@ -37,6 +37,10 @@ class EventLoop {
   // Runs `call` on the loop's thread, in the order of posting for each poster.
   void Post(std::move_only_function<void()> call);
 
+  // From now on called whenever everything that was ready has been dealt with, before the loop waits again: the place
+  // to hand on in one piece what came of it. One call a loop. REQUIRES: before Run.
+  void BeforeWait(std::move_only_function<void()> call);
+
   // Once after `delay_ns`, or with `repeat_ns` > 0 again and again.
   Id AddTimer(int64_t delay_ns, std::move_only_function<void()> call, int64_t repeat_ns = 0);
 
