@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <unicode/ucnv.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/hash.h"
 #include "io/rng.h"
@@ -50,7 +52,7 @@ class PieceWriter {
     for (size_t i = 0; i < count; ++i) {
       if (i > 0) text += language_.blank;
       const std::string_view word = Word();
-      switch (rng_.Below(40)) {
+      switch (rng_.Below(150)) {
         case 0:
           text += fmt::format("<b>{}</b>", word);
           break;
@@ -84,7 +86,47 @@ class PieceWriter {
     return text;
   }
 
+  // What a template repeats around a few words: long attributes, style, indentation.
+  std::string Rows() {
+    std::string text;
+    const size_t rows = 2 + rng_.Below(5);
+    switch (rng_.Below(4)) {
+      case 0:
+        text = "        <ul class=\"menu-list menu-list-small\">\n";
+        for (size_t i = 0; i < rows; ++i) {
+          text += fmt::format("            <li class=\"menu-item menu-item-type-page menu-item-level-two\">{}</li>\n",
+                              Words(2 + rng_.Below(6)));
+        }
+        return text + "        </ul>\n";
+      case 1:
+        text = "<table class=\"data\" style=\"border: 0; width: 100%; margin: 0 auto;\">\n";
+        for (size_t i = 0; i < rows; ++i) {
+          text +=
+              fmt::format("                <tr><td style=\"text-align: left; vertical-align: top;\">{}, {}</td></tr>\n",
+                          Words(4), rng_.Below(100));
+        }
+        return text + "</table>\n";
+      case 2:
+        text = "    <div class=\"teasers teasers-of-the-day\">\n";
+        for (size_t i = 0; i < rows; ++i) {
+          text += fmt::format(
+              "        <p class=\"teaser teaser-text teaser-text-small\">\n                {}\n        </p>\n",
+              Sentence());
+        }
+        return text + "    </div>\n";
+      default:
+        text = "    <form action=\"javascript:void(0)\" class=\"search-form search-form-small\">\n";
+        for (size_t i = 0; i < rows; ++i) {
+          text +=
+              fmt::format("        <input type=\"hidden\" name=\"option-{}\" class=\"search-field\" value=\"{}\" />\n",
+                          i + 1, Words(3));
+        }
+        return text + "    </form>\n";
+    }
+  }
+
   std::string Paragraph() {
+    if (rng_.Below(2) == 0) return Rows();
     const size_t sentences = 1 + rng_.Below(8);
     switch (rng_.Below(16)) {
       case 0:
@@ -180,7 +222,11 @@ class PieceWriter {
   Rng& rng() { return rng_; }
 
  private:
-  std::string_view Word() { return language_.words[rng_.Below(language_.words.size())]; }
+  // The first words of a language are its common ones.
+  std::string_view Word() {
+    const uint64_t most = language_.words.size();
+    return language_.words[std::min({rng_.Below(most), rng_.Below(most), rng_.Below(most)})];
+  }
 
   const Language& language_;
   Rng rng_;

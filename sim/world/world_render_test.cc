@@ -1,9 +1,12 @@
 // The crawler's own parsers read what the world writes, and find exactly what the world says.
 
 #include <gtest/gtest.h>
+#include <libdeflate.h>
 
+#include <memory>
 #include <set>
 
+#include "base/ascii.h"
 #include "html/charset_decoder.h"
 #include "html/charset_sniff.h"
 #include "html/page_links.h"
@@ -89,6 +92,34 @@ TEST(WorldRenderTest, TheCrawlersParserFindsExactlyTheLinks) {
     }
     EXPECT_GT(with_links, 1000U) << profile;
   }
+}
+
+// Not cheaper to read than real ones, and as good to pack: 394 pages of the web, in pieces of 25 KB, have 14.6 tags and
+// 10 attributes a KiB and shrink 4.4 times.
+TEST(WorldRenderTest, PagesAreAsDenseAsRealOnes) {
+  const auto world = Make("web2007");
+  Rng rng(7);
+  double bytes = 0, packed = 0, tags = 0, attributes = 0;
+  std::vector<char> room;
+  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> deflate(libdeflate_alloc_compressor(6),
+                                                                                         libdeflate_free_compressor);
+  for (int i = 0; i < 1000; ++i) {
+    const Place place = world->FromDense(rng.Below(world->TotalPages()));
+    if (world->KindOf(place) != PageKind::kNormal || world->FaultOf(place) != WireFault::kNone) continue;
+    const std::string body = Ask(*world, world->UrlOf(place), place.host).body;
+    room.resize(libdeflate_gzip_compress_bound(deflate.get(), body.size()));
+    bytes += static_cast<double>(body.size());
+    packed += static_cast<double>(
+        libdeflate_gzip_compress(deflate.get(), body.data(), body.size(), room.data(), room.size()));
+    for (size_t at = 0; at + 1 < body.size(); ++at) {
+      if (body[at] == '<' && (IsAlpha(body[at + 1]) || body[at + 1] == '/')) ++tags;
+      if (body[at] == '=' && body[at + 1] == '"') ++attributes;
+    }
+  }
+  EXPECT_NEAR(bytes / packed, 4.4, 0.5);
+  EXPECT_GT(tags / bytes * 1024, 14.6);
+  EXPECT_LT(tags / bytes * 1024, 24);
+  EXPECT_NEAR(attributes / bytes * 1024, 10, 3);
 }
 
 TEST(WorldRenderTest, BytesAreInTheCharsetThatThePageDeclares) {
