@@ -1,6 +1,6 @@
 #include "archive/crawl_log.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -49,7 +49,9 @@ void AppendFetchLine(const PageResult& result, const FetchLine& about, std::stri
   time.seconds = result.times.begin_unix_ns / kNsPerSecond;
   time.nanoseconds = static_cast<uint32_t>(result.times.begin_unix_ns % kNsPerSecond);
   time.fraction_digits = 3;
-  auto to = std::back_inserter(out);
+  // Into a buffer of fmt: through std::back_inserter it would write character by character.
+  fmt::memory_buffer line;
+  auto to = fmt::appender(line);
   fmt::format_to(to, R"({{"time":"{}","url":{},"kind":"{}","outcome":"{}")", FormatWarcDate(time), JsonQuote(about.url),
                  KindName(result.kind), about.denied.empty() ? FetchOutcomeName(result.outcome) : about.denied);
   if (about.attempt > 0 && HasAnswer(result.outcome)) fmt::format_to(to, R"(,"status":{})", result.status);
@@ -58,7 +60,7 @@ void AppendFetchLine(const PageResult& result, const FetchLine& about, std::stri
                    std::max<int64_t>(0, result.times.end_ns - result.times.begin_ns) / 1'000'000);
   }
   fmt::format_to(to, R"(,"depth":{})", about.depth);
-  if (about.again) out += R"(,"again":true)";
+  if (about.again) fmt::format_to(to, R"(,"again":true)");
   if (about.attempt > 1) fmt::format_to(to, R"(,"attempt":{})", about.attempt);
   if (!result.mime.empty()) fmt::format_to(to, R"(,"mime":{})", JsonQuote(result.mime));
   if (!about.address.empty()) fmt::format_to(to, R"(,"ip":"{}")", about.address.ToString());
@@ -66,6 +68,7 @@ void AppendFetchLine(const PageResult& result, const FetchLine& about, std::stri
   if (!result.links.links.empty()) fmt::format_to(to, R"(,"links":{})", result.links.links.size());
   if (result.fingerprint != 0) fmt::format_to(to, R"(,"fingerprint":"{:016x}")", result.fingerprint);
   if (!result.detail.empty()) fmt::format_to(to, R"(,"detail":{})", JsonQuote(result.detail));
+  out.append(line.data(), line.size());
   out += "}\n";
 }
 

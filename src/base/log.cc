@@ -135,8 +135,19 @@ std::string_view LogLevelName(LogLevel level) { return kLevelNames[static_cast<s
 std::string_view LogFormatName(LogFormat format) { return kFormatNames[static_cast<size_t>(format)]; }
 
 std::string JsonQuote(std::string_view text) {
-  std::string out = "\"";
+  std::string out;
+  out.reserve(text.size() + 2);
+  out += '"';
   while (!text.empty()) {
+    // Most texts are plain from end to end.
+    size_t plain = 0;
+    while (plain < text.size() && text[plain] >= ' ' && text[plain] < 0x7f && text[plain] != '"' &&
+           text[plain] != '\\') {
+      ++plain;
+    }
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const size_t length = Utf8SequenceLength(text);
     if (length == 0) {
       out += "\\ufffd";

@@ -25,7 +25,7 @@ UrlGroups GroupsOf(std::string_view url) {
   UrlGroups groups;
   groups.host = Hash64(HostOf(url), kHostSeed);
   std::string_view path = PathAndQueryOf(url);
-  path = path.substr(0, path.find_first_of("?#"));
+  path = path.substr(0, path.find('?'));
   if (path.starts_with('/')) path.remove_prefix(1);
   const size_t slash = path.find('/');
   // The host's hash is the seed, so equal directories of two hosts differ.

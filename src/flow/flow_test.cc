@@ -94,6 +94,12 @@ TEST(UrlRecordTest, PartsOfAUrl) {
   EXPECT_EQ(OriginOf("https://a.example:8443/b/c?d"), "https://a.example:8443");
   EXPECT_EQ(HostOf("https://a.example:8443/b/c?d"), "a.example");
   EXPECT_EQ(HostOf("http://[::1]:80/"), "[::1]");
+  EXPECT_EQ(HostOf("http://[::1"), "[::1");
+  EXPECT_EQ(HostOf("http://a:b@c.example:8/d@e:f"), "c.example");
+  EXPECT_EQ(HostOf("http://a.example?b:c@d"), "a.example");
+  EXPECT_EQ(HostOf("ftp://a.example:21/"), "a.example");
+  EXPECT_EQ(HostOf("http://"), "");
+  EXPECT_EQ(HostOf("a.example:80/"), "") << "no URL";
   EXPECT_EQ(PathAndQueryOf("https://a.example:8443/b/c?d#e"), "/b/c?d");
   EXPECT_EQ(HostKey("http://a.example/"), HostKey("https://a.example:99/x"));
   EXPECT_EQ(HostKey("http://a.example/"), Hash64("a.example"));

@@ -1,5 +1,7 @@
 #include "flow/url_record.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 
 namespace portolan {
@@ -13,7 +15,9 @@ constexpr uint8_t kHasBudget = 2;
 
 template <typename T>
 void PutLittle(std::string& out, T value, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+  char little[8];
+  for (size_t i = 0; i < bytes; ++i) little[i] = static_cast<char>(value >> (8 * i));
+  out.append(little, bytes);
 }
 
 uint64_t GetLittle(const char* from, size_t bytes) {
@@ -24,25 +28,33 @@ uint64_t GetLittle(const char* from, size_t bytes) {
 
 // Past "scheme://", or the end for what is no such URL.
 size_t AuthorityBegin(std::string_view url) {
+  if (url.starts_with("http://")) return 7;
+  if (url.starts_with("https://")) return 8;
   const size_t colon = url.find("://");
   return colon == std::string_view::npos ? url.size() : colon + 3;
 }
 
+// A plain loop: find_first_of searches its set anew for each character, and this is called several times a link.
 size_t AuthorityEnd(std::string_view url) {
-  const size_t end = url.find_first_of("/?#", AuthorityBegin(url));
-  return end == std::string_view::npos ? url.size() : end;
+  size_t end = AuthorityBegin(url);
+  while (end < url.size() && url[end] != '/' && url[end] != '?' && url[end] != '#') ++end;
+  return end;
 }
 
 }  // namespace
 
 void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
   out.clear();
-  out += static_cast<char>((record.robots.present() ? kHasRef : 0) | (record.budget != 0 ? kHasBudget : 0));
-  out += static_cast<char>(record.kind);
-  out += static_cast<char>(record.attempts);
-  out += static_cast<char>(record.hops);
-  PutLittle(out, record.depth, 2);
-  out += static_cast<char>(record.priority);
+  const char head[kHead] = {
+      static_cast<char>((record.robots.present() ? kHasRef : 0) | (record.budget != 0 ? kHasBudget : 0)),
+      static_cast<char>(record.kind),
+      static_cast<char>(record.attempts),
+      static_cast<char>(record.hops),
+      static_cast<char>(record.depth),
+      static_cast<char>(record.depth >> 8),
+      static_cast<char>(record.priority),
+  };
+  out.append(head, kHead);
   if (record.robots.present()) {
     PutLittle(out, record.robots.position, 6);
     PutLittle(out, record.robots.expires, 4);
@@ -89,14 +101,23 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
 std::string_view OriginOf(std::string_view url) { return url.substr(0, AuthorityEnd(url)); }
 
 std::string_view HostOf(std::string_view url) {
-  const size_t begin = AuthorityBegin(url);
-  std::string_view host = url.substr(begin, AuthorityEnd(url) - begin);
-  if (const size_t at = host.rfind('@'); at != std::string_view::npos) host.remove_prefix(at + 1);
-  if (!host.empty() && host.front() == '[') {
+  size_t begin = AuthorityBegin(url);
+  size_t colon = std::string_view::npos;
+  size_t end = begin;
+  for (; end < url.size() && url[end] != '/' && url[end] != '?' && url[end] != '#'; ++end) {
+    if (url[end] == '@') {
+      begin = end + 1;
+      colon = std::string_view::npos;
+    } else if (url[end] == ':' && colon == std::string_view::npos) {
+      colon = end;
+    }
+  }
+  const std::string_view host = url.substr(begin, end - begin);
+  if (host.starts_with('[')) {
     const size_t close = host.find(']');
     return close == std::string_view::npos ? host : host.substr(0, close + 1);
   }
-  return host.substr(0, host.find(':'));
+  return url.substr(begin, std::min(colon, end) - begin);
 }
 
 std::string_view PathAndQueryOf(std::string_view url) {

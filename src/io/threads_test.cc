@@ -203,6 +203,20 @@ TEST(EventLoopTest, WatchChangesWhatItWaitsFor) {
   close(ends[1]);
 }
 
+TEST(EventLoopTest, BeforeItWaitsItTellsOnceForEverythingThatWasReady) {
+  const auto loop = *EventLoop::Create();
+  int ready = 0;
+  std::vector<int> told;  // how much was ready each time
+  loop->BeforeWait([&] {
+    if (ready > 0) told.push_back(std::exchange(ready, 0));
+    if (told.size() == 2) loop->Stop();
+  });
+  for (int i = 0; i < 3; ++i) loop->Post([&] { ++ready; });
+  loop->AddTimer(20'000'000, [&] { ++ready; });  // of timers, too, before it waits for the next thing
+  loop->Run();
+  EXPECT_THAT(told, ElementsAre(3, 1));
+}
+
 TEST(EventLoopTest, BadDescriptorIsAnError) {
   auto loop = EventLoop::Create().value();
   EXPECT_FALSE(loop->WatchFd(-1, true, false, [](EventLoop::Readiness) {}));
