@@ -17,7 +17,7 @@
 namespace portolan::bench {
 namespace {
 
-constexpr int64_t kSampleNs = 100'000'000;  // a thread that ends between two samples loses what it did since the first
+constexpr int64_t kSampleNs = 250'000'000;  // a thread that ends between two samples loses what it did since the first
 
 // CPU seconds of every thread of this process, by the threads' names. Threads that have ended stay.
 class ThreadTimes {

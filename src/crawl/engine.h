@@ -63,7 +63,7 @@ struct EngineOptions {
   int64_t checkpoint_ns = 30'000'000'000;
   int64_t show_ns = 200'000'000;
   uint64_t mailbox_bytes = uint64_t{64} << 20;
-  bool time_parse = false;                // CPU time of PageMaker is taken: two clock readings a page
+  bool time_parse = false;                // CPU time of PageMaker is taken, of a part of the pages
   uint64_t reserve_bytes = 0;             // free bytes below which the crawl pauses
   int64_t retry_ns = 2'000'000'000;       // between two looks at a disk that is full
   int64_t stop_grace_ns = 3'000'000'000;  // after RequestStop: then what is in flight is cancelled
@@ -85,7 +85,7 @@ class Engine : private FetchHandler, private ArchivePort {
 
   void RequestStop();
 
-  // What PageMaker took of the fetch threads' CPU time so far; 0 without options.time_parse. Thread: any.
+  // What PageMaker took of the fetch threads' CPU time so far, about; 0 without options.time_parse. Thread: any.
   int64_t parse_ns() const { return parse_ns_; }
   const Shard& shard() const { return *shard_; }
 
