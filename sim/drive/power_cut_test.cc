@@ -156,6 +156,7 @@ class PowerCuts {
     options.shard.connections = 8;
     options.shard.frontier.memory = 1 << 20;
     options.shard.frontier.back_queues = 24;
+    options.shard.frontier.copy_hosts = 1;  // a snapshot lasts as many events as there are hosts
     options.shard.frontier.politeness.host_delay_ns = kSecond;
     options.shard.frontier.politeness.ip_delay_ns = kSecond / 10;
     options.shard.seen.memory = 2 << 20;

@@ -17,7 +17,7 @@ VirtualCrawl::VirtualCrawl(Env& env, const World& world, VirtualTime& time, HitS
 
 VirtualCrawl::~VirtualCrawl() {
   *alive_ = false;
-  background_.RunAll();  // the checkpointer waits for it
+  if (checkpointer_) RunBackground();  // the checkpointer waits for it
 }
 
 Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& world, VirtualTime& time,
@@ -133,6 +133,7 @@ Status VirtualCrawl::Run(uint64_t max_events) {
     RETURN_IF_ERROR(status_);
     ++events_;
     if (options_.after_event) RETURN_IF_ERROR(options_.after_event(events_));
+    if (checkpointer_->active()) checkpointer_->Continue();
     if (checkpointer_->active() && checkpointer_->written()) RETURN_IF_ERROR(checkpointer_->Finish());
     if (options_.checkpoint_ns == 0 || time_.NowNs() < next_checkpoint_ns_) continue;
     if (checkpointer_->active() || !shard_->Settled()) continue;
@@ -153,9 +154,14 @@ std::vector<Checkpointable*> VirtualCrawl::Checkpointables() {
   return all;
 }
 
+void VirtualCrawl::RunBackground() {
+  while (checkpointer_->active() && checkpointer_->Continue() != Checkpointer::Step::kOver) background_.RunAll();
+  background_.RunAll();
+}
+
 Status VirtualCrawl::EndCheckpoint() {
   if (!checkpointer_->active()) return {};
-  background_.RunAll();
+  RunBackground();
   return checkpointer_->Finish();
 }
 

@@ -85,6 +85,7 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   Moment Now() const { return {time_.NowNs(), time_.UnixNs()}; }
   void SetWake();
   void SetBackground();
+  void RunBackground();    // all of it, and what of a checkpoint is not copied
   Status EndCheckpoint();  // the one that is going on, if any
   std::vector<Checkpointable*> Checkpointables();
   ArchiveItem ItemOf(const FetchLine& about);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kTimedOneIn = 8;           // pages: a look at a thread's CPU clock is a system call
 constexpr int64_t kLateRetryNs = 5'000'000;  // the archive is asked again whether it has room
+constexpr int64_t kCopyLaterNs = 1'000'000;  // the checkpoint's copies are being written: then the next ones
 
 uint64_t WeightOf(const PageResult& result) {
   return sizeof(PageResult) + result.archive.bytes.size() + result.links.text.size() +
@@ -271,6 +272,27 @@ void Engine::CheckpointIfDue() {
   checkpoint_started_ns_ = clock_.NowNs();
   checkpoint_stop_ns_ = checkpoint_started_ns_ - begin;
   checkpoint_longest_ns_ = std::max(checkpoint_longest_ns_, checkpoint_stop_ns_);
+  checkpoint_copy_ns_ = 0;
+  loop_->Post([this] { ContinueCheckpoint(); });
+}
+
+// A part of the copying, then whatever else waits for this thread, then the next part.
+void Engine::ContinueCheckpoint() {
+  if (over_ || !checkpointer_->active()) return;  // Run does it
+  const int64_t begin = clock_.NowNs();
+  const Checkpointer::Step step = checkpointer_->Continue();
+  const int64_t took = clock_.NowNs() - begin;
+  checkpoint_copy_ns_ += took;
+  checkpoint_longest_ns_ = std::max(checkpoint_longest_ns_, took);
+  switch (step) {
+    case Checkpointer::Step::kOver:
+      return;
+    case Checkpointer::Step::kMore:
+      return loop_->Post([this] { ContinueCheckpoint(); });
+    case Checkpointer::Step::kLater:
+      loop_->AddTimer(kCopyLaterNs, [this] { ContinueCheckpoint(); });
+      return;
+  }
 }
 
 void Engine::FinishCheckpoint() {
@@ -281,6 +303,7 @@ void Engine::FinishCheckpoint() {
   checkpoint_longest_ns_ = std::max(checkpoint_longest_ns_, took);
   Log(LogLevel::kDebug, "checkpoint",
       {{"started_us", checkpoint_stop_ns_ / 1000},
+       {"copied_us", checkpoint_copy_ns_ / 1000},
        {"written_us", (begin - checkpoint_started_ns_) / 1000},
        {"finished_us", took / 1000}});
   if (!status) {
@@ -341,12 +364,10 @@ CrawlProgress Engine::Picture() const {
 Result<CrawlProgress> Engine::Run(const Show& show) {
   run_began_ns_ = clock_.NowNs();
   session_start_ = shard_->counts();
-  // The archive's files must not be there before a manifest that knows them. A crawl that goes on has one.
-  const bool has_one = manifest_->sequence() > 0;
-  if (const Status first = Checkpoint(); !first) {
-    if (!has_one || first.error().code() != ErrorCode::kNoSpace) return std::unexpected(first.error());
-    PauseFull(first.error().message());
-  }
+  // The archive's files must not be there before a manifest that knows them. A crawl that goes on has one: it need not
+  // wait for the next.
+  checkpoint_due_ = manifest_->sequence() > 0;
+  if (!checkpoint_due_) RETURN_IF_ERROR(Checkpoint());
   LookForRoom();
   loop_->AddTimer(options_.retry_ns, [this] { LookForRoom(); }, options_.retry_ns);
   loop_->AddTimer(options_.show_ns, [&] { show(Picture()); }, options_.show_ns);

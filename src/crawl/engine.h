@@ -116,6 +116,7 @@ class Engine : private FetchHandler, private ArchivePort {
   Status Checkpoint();     // blocks
   Status EndCheckpoint();  // the one that is going on, if any; blocks
   void CheckpointIfDue();
+  void ContinueCheckpoint();
   void FinishCheckpoint();
   CrawlProgress Picture() const;
   void EndIfOver();
@@ -156,6 +157,7 @@ class Engine : private FetchHandler, private ArchivePort {
   bool checkpoint_due_ = false;
   int64_t checkpoint_started_ns_ = 0;
   int64_t checkpoint_stop_ns_ = 0;     // of its Start
+  int64_t checkpoint_copy_ns_ = 0;     // of its copying, all parts together
   uint64_t checkpoints_done_ = 0;      // of this run
   int64_t checkpoint_longest_ns_ = 0;  // for which one of them held up the shard
   bool over_ = false;

@@ -1,6 +1,7 @@
 #include "disk/checkpointer.h"
 
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -13,24 +14,35 @@ struct Checkpointer::Going {
   std::vector<Checkpointable*> structures;
   std::function<void()> written;
   const Manifest* manifest = nullptr;
+  SyncLater* later = nullptr;
   Executor* executor = nullptr;
+  std::deque<Checkpointable*> copying;  // the owner's: their Continue is due
 
   std::mutex mutex;
   std::condition_variable changed;
   // Guarded by mutex:
-  size_t missing = 0;                                     // flushes and syncs that are not over
+  size_t missing = 0;                                     // flushes that are not over, and Start itself
+  size_t pieces = 0;                                      // given to the executor and not written
   std::vector<std::optional<ManifestSection>> described;  // by structure; empty: to be asked when all are flushed
   Status status;
   bool over = false;
 
-  // One of the missing is over. The last one writes the manifest.
+  // One of the missing is over. After the last one come the syncs and the manifest.
   static void Arrive(const std::shared_ptr<Going>& going, Status status) {
     {
       const std::lock_guard lock(going->mutex);
       if (!status && going->status) going->status = std::move(status);
       if (--going->missing > 0) return;
     }
-    going->executor->Submit([going] { going->Write(); });
+    going->executor->Submit([going] {
+      going->Sync();
+      going->executor->Submit([going] { going->Write(); });
+    });
+  }
+
+  // All that waits by now: what the structures noted since Start is synced a little early.
+  void Sync() {
+    if (status && later != nullptr) status = later->Take().Sync();
   }
 
   void Write() {
@@ -76,6 +88,28 @@ class Call {
 
 }  // namespace
 
+// What structures give their pieces to: the executor, counting them.
+class Checkpointer::Pieces : public Executor {
+ public:
+  explicit Pieces(std::shared_ptr<Going> going) : going_(std::move(going)) {}
+  void Submit(Job job) override {
+    {
+      const std::lock_guard lock(going_->mutex);
+      ++going_->pieces;
+    }
+    going_->executor->Submit([going = going_, job = std::move(job)]() mutable {
+      job();
+      job = nullptr;  // its memory goes before the next one may come
+      const std::lock_guard lock(going->mutex);
+      --going->pieces;
+      going->changed.notify_all();
+    });
+  }
+
+ private:
+  const std::shared_ptr<Going> going_;
+};
+
 Checkpointer::~Checkpointer() {
   if (active()) Wait();
 }
@@ -87,9 +121,10 @@ void Checkpointer::Start(std::span<Checkpointable* const> structures, std::funct
   going->structures.assign(structures.begin(), structures.end());
   going->written = std::move(written);
   going->manifest = &manifest_;
+  going->later = later_;
   going->executor = &executor_;
   going->described.resize(structures.size());
-  going->missing = structures.size() + 1;  // and this function itself, or the syncs
+  going->missing = structures.size() + 1;  // and this function itself
   bool failed = false;
   for (size_t i = 0; i < structures.size(); ++i) {
     if (failed) {  // the rest need not even begin
@@ -102,7 +137,10 @@ void Checkpointer::Start(std::span<Checkpointable* const> structures, std::funct
       if (!call->End(status)) Going::Arrive(going, std::move(status));
     });
     std::optional<Status> ended = call->Return();
-    if (!ended) continue;
+    if (!ended) {
+      going->copying.push_back(structures[i]);
+      continue;
+    }
     failed = !*ended;
     if (!failed) {
       ManifestSection section = structures[i]->Describe();
@@ -111,11 +149,20 @@ void Checkpointer::Start(std::span<Checkpointable* const> structures, std::funct
     }
     Going::Arrive(going, *std::move(ended));
   }
-  if (failed || later_ == nullptr) {
-    Going::Arrive(going, {});
-    return;
+  Going::Arrive(going, {});
+}
+
+Checkpointer::Step Checkpointer::Continue() {
+  CHECK(active());
+  std::deque<Checkpointable*>& copying = going_->copying;
+  if (copying.empty()) return Step::kOver;
+  {
+    const std::lock_guard lock(going_->mutex);
+    if (going_->pieces >= kMostPieces) return Step::kLater;
   }
-  executor_.Submit([going, batch = later_->Take()]() mutable { Going::Arrive(going, batch.Sync()); });
+  Pieces pieces(going_);
+  if (!copying.front()->ContinueFlush(pieces)) copying.pop_front();
+  return copying.empty() ? Step::kOver : Step::kMore;
 }
 
 bool Checkpointer::written() const {
@@ -126,6 +173,11 @@ bool Checkpointer::written() const {
 
 void Checkpointer::Wait() {
   CHECK(active());
+  for (Step step = Continue(); step != Step::kOver; step = Continue()) {
+    if (step == Step::kMore) continue;
+    std::unique_lock lock(going_->mutex);
+    going_->changed.wait(lock, [&] { return going_->pieces < kMostPieces; });
+  }
   std::unique_lock lock(going_->mutex);
   going_->changed.wait(lock, [&] { return going_->over; });
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "disk/queue.h"
 #include "io/counting_env.h"
@@ -195,6 +196,109 @@ TEST(CheckpointerTest, ItWorksWithThreads) {
     ASSERT_EQ(bench.queue->Pop(2).value().size(), 2U);
   }
   EXPECT_EQ(bench.manifest.sequence(), 50U);
+}
+
+// A structure that is copied in three parts, each written elsewhere.
+struct Large : Checkpointable {
+  Status Flush() override { return {}; }
+  void StartFlush(std::function<void(Status)> when_done) override {
+    done = std::move(when_done);
+    parts = 3;
+    written = 0;
+  }
+  bool ContinueFlush(Executor& writer) override {
+    --parts;
+    writer.Submit([this, last = parts == 0] {
+      ++written;
+      if (last) std::exchange(done, nullptr)(status);
+    });
+    return parts > 0;
+  }
+  ManifestSection Describe() const override {
+    return {.name = "large", .kind = "large", .files = {}, .numbers = {{"written", written}}};
+  }
+  Status Committed() override { return {}; }
+
+  std::function<void(Status)> done;
+  Status status;
+  int parts = 0;
+  uint64_t written = 0;
+};
+
+TEST(CheckpointerTest, TheManifestWaitsForWhatIsCopiedInParts) {
+  MemEnv mem;
+  Bench bench(mem);
+  DeferredExecutor executor;
+  Checkpointer checkpointer(bench.manifest, &bench.later, executor);
+  Large large;
+  Checkpointable* const all[] = {&large, bench.queue.get()};
+  ASSERT_TRUE(bench.queue->Append("before"));
+  checkpointer.Start(all, {});
+  executor.RunAll();
+  EXPECT_FALSE(checkpointer.written());
+  EXPECT_EQ(checkpointer.Continue(), Checkpointer::Step::kMore);
+  ASSERT_TRUE(bench.queue->Append("after"));
+  EXPECT_EQ(checkpointer.Continue(), Checkpointer::Step::kMore);
+  EXPECT_EQ(checkpointer.Continue(), Checkpointer::Step::kOver);
+  EXPECT_EQ(checkpointer.Continue(), Checkpointer::Step::kOver);
+  EXPECT_EQ(large.written, 0U);
+  executor.RunAll();
+  EXPECT_TRUE(checkpointer.written());
+  ASSERT_TRUE(checkpointer.Finish());
+  EXPECT_EQ(bench.manifest.sections().at(0).numbers.at("written"), 3U);
+  EXPECT_EQ(Left(*mem.CrashedCopy(CrashMode::kLoseUnsynced)), std::vector<std::string>{"before"});
+
+  large.status = Fail(ErrorCode::kNoSpace, "full");
+  checkpointer.Start(all, {});
+  while (checkpointer.Continue() != Checkpointer::Step::kOver) {
+  }
+  executor.RunAll();
+  EXPECT_FALSE(checkpointer.Finish());
+  EXPECT_EQ(bench.manifest.sequence(), 1U);
+}
+
+TEST(CheckpointerTest, CopiesDoNotPileUp) {
+  MemEnv mem;
+  Bench bench(mem);
+  DeferredExecutor executor;
+  Checkpointer checkpointer(bench.manifest, &bench.later, executor);
+  struct InTwenty : Large {
+    bool ContinueFlush(Executor& writer) override {
+      const bool last = ++calls == 20;
+      writer.Submit([this, last] {
+        if (last) std::exchange(done, nullptr)({});
+      });
+      return !last;
+    }
+    int calls = 0;
+  } bounded;
+  Checkpointable* const all[] = {&bounded};
+  checkpointer.Start(all, {});
+  for (size_t i = 0; i < Checkpointer::kMostPieces; ++i) EXPECT_EQ(checkpointer.Continue(), Checkpointer::Step::kMore);
+  EXPECT_EQ(checkpointer.Continue(), Checkpointer::Step::kLater);
+  EXPECT_EQ(bounded.calls, static_cast<int>(Checkpointer::kMostPieces));
+  executor.Run();
+  EXPECT_EQ(checkpointer.Continue(), Checkpointer::Step::kMore);
+  EXPECT_EQ(checkpointer.Continue(), Checkpointer::Step::kLater);
+  while (checkpointer.Continue() != Checkpointer::Step::kOver) executor.RunAll();
+  executor.RunAll();
+  ASSERT_TRUE(checkpointer.Finish());
+}
+
+TEST(CheckpointerTest, PartsAreCopiedByWhoWaits) {
+  MemEnv mem;
+  Bench bench(mem);
+  WorkerPool pool(1);
+  Checkpointer checkpointer(bench.manifest, &bench.later, pool);
+  Large large;
+  Checkpointable* const all[] = {bench.queue.get(), &large};
+  for (uint64_t i = 1; i <= 50; ++i) {
+    checkpointer.Start(all, {});
+    if (i % 2 == 0) checkpointer.Continue();
+    ASSERT_TRUE(checkpointer.Finish());
+    ASSERT_EQ(bench.manifest.sequence(), i);
+    ASSERT_EQ(large.written, 3U);
+  }
 }
 
 // The manifest's rename happened, the sync of its directory did not: which state stands is not known, and the code says

@@ -26,6 +26,7 @@
 
 #include "base/result.h"
 #include "io/env.h"
+#include "io/executor.h"
 
 namespace portolan {
 
@@ -55,6 +56,14 @@ class Checkpointable {
   // Flush for an owner that goes on meanwhile: the state is that of the moment of the call. `done` comes once, from
   // inside the call or later from another thread, and Describe says that state from then on.
   virtual void StartFlush(std::function<void(Status)> done) { done(Flush()); }
+  // For a structure that is too large to be copied at once. Where StartFlush returned without `done`, the owner calls
+  // this between its other work until it says false. Each call copies a bounded part of the state as it was at
+  // StartFlush (what is about to change is copied before) and gives the writing of it to `writer`, which runs its jobs
+  // one at a time, in their order.
+  virtual bool ContinueFlush(Executor& writer) {
+    static_cast<void>(writer);
+    return false;
+  }
   // The state as of the last Flush.
   virtual ManifestSection Describe() const = 0;
   // A manifest with what Describe said is durable: files that it does not name may go. No Flush comes between the

@@ -18,9 +18,11 @@
 // dispatches.
 // Memory bound: options.memory for hosts, addresses and URLs, exceeded by at most a few blocks for a moment; at the
 // bound the longest queues are spilled, and when that does not help nothing more is pulled: URLs wait on disk. Beside
-// it two blocks a front queue and 2 MiB of readers. No bound on URLs but the disk's.
+// it two blocks a front queue and 2 MiB of readers. No bound on URLs but the disk's. While a snapshot is taken: copies
+// that wait to be written, 1 MiB each (the checkpointer says how many), and those of hosts that changed meanwhile.
 // Durability: Checkpointables() are part of each commit. After a crash the state is that of the last commit; URLs that
-// were in flight then stand first in their host's queue.
+// were in flight then stand first in their host's queue. The snapshot is of the moment of StartFlush: hosts are copied
+// in parts of kCopyBytes between events, and each before it changes; encoding and writing is the writer's.
 
 #pragma once
 
@@ -40,6 +42,7 @@
 #include "frontier/frontier_options.h"
 #include "frontier/host_table.h"
 #include "frontier/snapshot.h"
+#include "frontier/snapshot_copy.h"
 #include "frontier/spill_compactor.h"
 #include "frontier/spill_log.h"
 #include "frontier/timed_heap.h"
@@ -143,14 +146,18 @@ class Frontier : private Checkpointable {
 
  private:
   class Restorer;
+  struct Saving;
 
   Frontier(Env& env, std::string dir, const FrontierOptions& options);
 
   // Checkpointable: the snapshot.
   Status Flush() override;
-  ManifestSection Describe() const override { return described_; }
+  void StartFlush(std::function<void(Status)> done) override;
+  bool ContinueFlush(Executor& writer) override;
+  ManifestSection Describe() const override;
   Status Committed() override;
-  Status WriteSnapshot(SnapshotWriter& writer) const;
+  void CopyHost(const Host& host, int64_t now_ns);
+  Status Check(bool records) const;  // CheckInvariants; without what needs every record decoded
   Status Restore(const ManifestSection& section, int64_t now_ns, int64_t unix_ns);
 
   uint32_t active_hosts() const { return hosts_.size() - lingering_; }
@@ -179,7 +186,7 @@ class Frontier : private Checkpointable {
   Dispatch GiveResolve();
 
   auto HostPlace() {
-    return [this](uint32_t id) -> uint32_t& { return hosts_[id].place; };
+    return [this](uint32_t id) -> uint32_t& { return hosts_.place(id); };
   }
 
   Env& env_;
@@ -207,8 +214,10 @@ class Frontier : private Checkpointable {
   std::string scratch_;
 
   uint64_t next_snapshot_ = 1;
+  SnapshotCopy copy_;               // what is not yet with the writer
+  std::shared_ptr<Saving> saving_;  // the last snapshot, until it is committed; its writer's until that is done
   std::vector<std::string> retired_;
-  ManifestSection described_;
+  ManifestSection described_;  // committed
 };
 
 }  // namespace portolan

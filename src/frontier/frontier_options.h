@@ -20,6 +20,7 @@ struct FrontierOptions {
   uint64_t segment_size = uint64_t{64} << 20;  // of the files on disk
   uint32_t max_resolving = 256;                // names asked for at one time
   uint32_t pull_step = 256;                 // URLs moved from the front in one call of Next: keeps the shard responsive
+  uint32_t copy_hosts = 512;                // hosts looked at in one part of a snapshot: likewise
   int64_t min_ttl_ns = 60'000'000'000;      // a shorter time to live of an address is taken as this …
   int64_t max_ttl_ns = 86'400'000'000'000;  // … and a longer one as this
   // A host that was ill so many times in a row, with back-off in between, is given up: its URLs fail with the last

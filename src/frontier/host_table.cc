@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/check.h"
 
@@ -21,6 +22,7 @@ uint32_t HostTable::Insert(uint64_t key) {
     id = free_.back();
     free_.pop_back();
   }
+  BeforeChange(id);  // it was free when the picture began: it is not in it
   const bool fresh = numbers_.emplace(key, id).second;
   CHECK(fresh);
   hosts_[id].key = key;
@@ -29,7 +31,35 @@ uint32_t HostTable::Insert(uint64_t key) {
   return id;
 }
 
+void HostTable::BeginPicture(std::function<void(const Host&)> save) {
+  CHECK(!taking_picture());
+  save_ = std::move(save);
+  picture_at_ = 0;
+  unsaved_.assign((slots() + 63) / 64, ~uint64_t{0});
+  // Slots that come later are not in it.
+  if (slots() % 64 != 0) unsaved_.back() = (uint64_t{1} << (slots() % 64)) - 1;
+}
+
+void HostTable::Save(uint32_t id) {
+  uint64_t& word = unsaved_[id / 64];
+  const uint64_t bit = uint64_t{1} << (id % 64);
+  if ((word & bit) == 0) return;
+  word &= ~bit;
+  if (hosts_[id].state != HostState::kFree) save_(hosts_[id]);
+}
+
+bool HostTable::ContinuePicture(uint32_t slots) {
+  if (!taking_picture()) return false;
+  const auto end = static_cast<uint32_t>(unsaved_.size() * 64);
+  for (; slots > 0 && picture_at_ < end; --slots, ++picture_at_) Save(picture_at_);
+  if (picture_at_ < end) return true;
+  save_ = nullptr;
+  unsaved_.clear();
+  return false;
+}
+
 void HostTable::Erase(uint32_t id) {
+  BeforeChange(id);
   Host& host = hosts_[id];
   CHECK(host.state != HostState::kFree && host.queue.empty() && host.place == TimedHeap::kOutside && host.ip == kNoIp);
   Unlink(id);

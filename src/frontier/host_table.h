@@ -6,13 +6,18 @@
 // Hosts are also listed by how much RAM their URLs take, in classes of powers of two, so that at the bound one of the
 // largest is found at once.
 //
-// Thread: one owner. Memory bound: ram_bytes() is counted, not limited, here; kHostBytes and its queue a host.
+// A picture of all hosts at one moment is taken without stopping: BeginPicture only notes that each is to be saved, and
+// whoever is about to change a host (the operator[] that lets it) has it saved first; the others are saved bit by bit.
+//
+// Thread: one owner. Memory bound: ram_bytes() is counted, not limited, here; kHostBytes and its queue a host; a bit a
+// host while a picture is taken.
 
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <string>
 #include <unordered_map>
@@ -78,8 +83,14 @@ class HostTable {
 
   HostTable() { classes_.fill(kNoHost); }
 
-  Host& operator[](uint32_t id) { return hosts_[id]; }
+  // To change it: a reference that is from before BeginPicture is not to be used after it.
+  Host& operator[](uint32_t id) {
+    BeforeChange(id);
+    return hosts_[id];
+  }
   const Host& operator[](uint32_t id) const { return hosts_[id]; }
+  // Its place in a heap, which is no part of a picture: a heap moves many at a time.
+  uint32_t& place(uint32_t id) { return hosts_[id].place; }
   uint32_t Find(uint64_t key) const;  // kNoHost if it is not here
   uint32_t Insert(uint64_t key);      // REQUIRES: it is not here
   void Erase(uint32_t id);
@@ -90,6 +101,12 @@ class HostTable {
   void Count(uint32_t id);
   size_t ram_bytes() const { return ram_bytes_; }
   uint64_t urls() const { return urls_; }  // in all queues, on disk too; not those in flight
+  // From here to the ContinuePicture that says false `save` is called once for each host that is here now, with the
+  // host as it is now. REQUIRES: no picture is being taken.
+  void BeginPicture(std::function<void(const Host&)> save);
+  // Looks at up to `slots` more of them. False when all are saved.
+  bool ContinuePicture(uint32_t slots);
+  bool taking_picture() const { return save_ != nullptr; }
   // One of the hosts with most to spill (within a factor of two), kNoHost when none has a page or so.
   uint32_t Largest() const;
 
@@ -97,6 +114,12 @@ class HostTable {
   static constexpr int kClasses = 32;
   static constexpr int kSmallestClass = 13;  // 4 KiB and more: head or tail has 2
 
+  void BeforeChange(uint32_t id) {
+    if (id / 64 < unsaved_.size()) [[unlikely]] {
+      Save(id);
+    }
+  }
+  void Save(uint32_t id);
   void Unlink(uint32_t id);
   void Link(uint32_t id, uint8_t ram_class);
 
@@ -106,6 +129,9 @@ class HostTable {
   std::array<uint32_t, kClasses> classes_;
   size_t ram_bytes_ = 0;
   uint64_t urls_ = 0;
+  std::function<void(const Host&)> save_;  // while a picture is taken
+  std::vector<uint64_t> unsaved_;  // a bit a slot, then; those that were free are left out when their turn comes
+  uint32_t picture_at_ = 0;        // slots below have been looked at
 };
 
 }  // namespace portolan

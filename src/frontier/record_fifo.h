@@ -20,6 +20,8 @@ class RecordFifo {
   uint32_t count() const { return count_; }
   // Of the records with their lengths.
   size_t bytes() const { return bytes_.size() - begin_; }
+  // Those bytes: for each record its length, as a varint, and it.
+  std::string_view raw() const { return std::string_view(bytes_).substr(begin_); }
   // Of memory on the heap.
   size_t ram_bytes() const { return bytes_.capacity() < kInPlace ? 0 : bytes_.capacity() + kAllocation; }
 

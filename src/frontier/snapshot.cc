@@ -43,8 +43,7 @@ bool ReadTime(ByteReader& in, int64_t& ns) {
 
 }  // namespace
 
-std::string EncodeSnapshotHost(const SnapshotHost& host) {
-  std::string out;
+void AppendSnapshotHost(std::string& out, const SnapshotHost& host, std::span<const Address> addresses) {
   out += static_cast<char>(SnapshotItem::kHost);
   AppendLe<uint64_t>(out, host.key);
   AppendTime(out, host.free_left_ns);
@@ -54,8 +53,34 @@ std::string EncodeSnapshotHost(const SnapshotHost& host) {
   out += static_cast<char>(host.dns_failures);
   out += static_cast<char>(host.verdict ? *host.verdict + 1 : 0);
   out += static_cast<char>(host.address_at);
-  out += static_cast<char>(host.addresses.size());
-  for (const Address& address : host.addresses) AppendAddress(out, address);
+  out += static_cast<char>(addresses.size());
+  for (const Address& address : addresses) AppendAddress(out, address);
+}
+
+void AppendSnapshotLater(std::string& out, int64_t left_ns, std::string_view record) {
+  out += static_cast<char>(SnapshotItem::kLater);
+  AppendTime(out, left_ns);
+  out += record;
+}
+
+void AppendSnapshotBlocks(std::string& out, std::span<const SpillRef> refs) {
+  out += static_cast<char>(SnapshotItem::kBlocks);
+  for (const SpillRef& ref : refs) {
+    AppendLe<uint32_t>(out, ref.segment);
+    AppendLe<uint32_t>(out, ref.offset);
+    AppendLe<uint32_t>(out, ref.records);
+  }
+}
+
+void AppendSnapshotIp(std::string& out, const Address& address, int64_t left_ns) {
+  out += static_cast<char>(SnapshotItem::kIp);
+  AppendAddress(out, address);
+  AppendTime(out, left_ns);
+}
+
+std::string EncodeSnapshotHost(const SnapshotHost& host) {
+  std::string out;
+  AppendSnapshotHost(out, host, host.addresses);
   return out;
 }
 
@@ -95,35 +120,9 @@ Status SnapshotWriter::Add(std::string_view record) {
   return {};
 }
 
-Status SnapshotWriter::Host(const SnapshotHost& host) { return Add(EncodeSnapshotHost(host)); }
-
 Status SnapshotWriter::Url(SnapshotItem item, std::string_view record) {
   scratch_.assign(1, static_cast<char>(item));
   scratch_ += record;
-  return Add(scratch_);
-}
-
-Status SnapshotWriter::Later(int64_t left_ns, std::string_view record) {
-  scratch_.assign(1, static_cast<char>(SnapshotItem::kLater));
-  AppendTime(scratch_, left_ns);
-  scratch_ += record;
-  return Add(scratch_);
-}
-
-Status SnapshotWriter::Blocks(const SpillRef* refs, size_t count) {
-  scratch_.assign(1, static_cast<char>(SnapshotItem::kBlocks));
-  for (size_t i = 0; i < count; ++i) {
-    AppendLe<uint32_t>(scratch_, refs[i].segment);
-    AppendLe<uint32_t>(scratch_, refs[i].offset);
-    AppendLe<uint32_t>(scratch_, refs[i].records);
-  }
-  return Add(scratch_);
-}
-
-Status SnapshotWriter::Ip(const Address& address, int64_t left_ns) {
-  scratch_.assign(1, static_cast<char>(SnapshotItem::kIp));
-  AppendAddress(scratch_, address);
-  AppendTime(scratch_, left_ns);
   return Add(scratch_);
 }
 

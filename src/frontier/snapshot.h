@@ -5,13 +5,14 @@
 // Times are kept as "so much was left", and the calendar at the moment of writing is in the manifest: a restored clock
 // runs out at the same calendar time, but never takes longer than it had left (the calendar may have been set back).
 //
-// SnapshotWriter and SnapshotReader know the items, not the frontier. Thread: one owner. Memory bound: one block.
+// SnapshotWriter and ReadSnapshot know the items, not the frontier. Thread: one owner. Memory bound: one block.
 
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,12 @@ struct SnapshotHost {
   bool operator==(const SnapshotHost&) const = default;
 };
 
+// Items as records. A host's addresses are those of `addresses`.
+void AppendSnapshotHost(std::string& out, const SnapshotHost& host, std::span<const Address> addresses);
+void AppendSnapshotLater(std::string& out, int64_t left_ns, std::string_view record);
+void AppendSnapshotBlocks(std::string& out, std::span<const SpillRef> refs);
+void AppendSnapshotIp(std::string& out, const Address& address, int64_t left_ns);
+
 // The record of a host, and back; none for bytes that are no such record.
 std::string EncodeSnapshotHost(const SnapshotHost& host);
 std::optional<SnapshotHost> DecodeSnapshotHost(std::string_view record);
@@ -60,12 +67,9 @@ class SnapshotWriter {
 
   static Result<SnapshotWriter> Create(Env& env, const std::string& path);
 
-  Status Host(const SnapshotHost& host);
+  Status Add(std::string_view record);                     // of any item
   Status Url(SnapshotItem item, std::string_view record);  // kHead, kTail, kGate
-  Status Later(int64_t left_ns, std::string_view record);
-  Status Blocks(const SpillRef* refs, size_t count);
-  Status Ip(const Address& address, int64_t left_ns);
-  Status Finish();  // and syncs
+  Status Finish();                                         // and syncs
   uint64_t length() const { return file_.length(); }
   uint64_t items() const { return items_; }
 
@@ -73,7 +77,6 @@ class SnapshotWriter {
   static constexpr size_t kBlockBytes = size_t{256} << 10;
 
   explicit SnapshotWriter(BlockFileWriter file) : file_(std::move(file)) {}
-  Status Add(std::string_view record);
 
   BlockFileWriter file_;
   RecordBlockBuilder block_;

@@ -1,5 +1,8 @@
 #include "frontier/spill_compactor.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace portolan {
 
 Status SpillCompactor::Step(HostTable& hosts, SpillLog& spill) {
@@ -16,8 +19,11 @@ Status SpillCompactor::Step(HostTable& hosts, SpillLog& spill) {
       segment_.reset();
       return {};
     }
-    if (auto* blocks = hosts[host_].queue.blocks()) {
-      for (SpillRef& ref : *blocks) {
+    // Most hosts are only looked at.
+    const auto* looked_at = std::as_const(hosts)[host_].queue.blocks();
+    if (looked_at != nullptr && std::any_of(looked_at->begin(), looked_at->end(),
+                                            [&](const SpillRef& ref) { return ref.segment == *segment_; })) {
+      for (SpillRef& ref : *hosts[host_].queue.blocks()) {
         if (ref.segment != *segment_) continue;
         if (moved == kBlocks) return {};  // the same host next time
         ASSIGN_OR_RETURN(ref, spill.Move(ref));

@@ -101,7 +101,7 @@ class Workbench {
   // Puts the address where it belongs after a change: top heap, idle ones, or neither.
   void Refresh(uint32_t ip);
   auto HostPlace() {
-    return [this](uint32_t id) -> uint32_t& { return hosts_[id].place; };
+    return [this](uint32_t id) -> uint32_t& { return hosts_.place(id); };
   }
   auto IpPlace() {
     return [this](uint32_t id) -> uint32_t& { return ips_[id].place; };
