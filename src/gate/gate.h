@@ -112,6 +112,7 @@ class Gate : public Checkpointable {
     uint64_t records = 0;
     int64_t begin_ns = 0;
     int64_t rested_ns = 0;  // the next may begin
+    int64_t calm_ns = 0;    // it may begin though nobody is in a hurry
   };
   static constexpr size_t kBatch = 256;
 

@@ -232,6 +232,9 @@ Status Gate::WalkQueue(DiskQueue& queue, Pass& pass, GateSink& sink, uint64_t ma
   if (pass.left == 0 && pass.records > 0) {
     const int64_t cost = std::max(now.ns - pass.begin_ns, static_cast<int64_t>(pass.records) * kRecordNs);
     pass.rested_ns = now.ns + options_.pace.ratio * cost;
+    pass.calm_ns = options_.pace.patience_ns == kNever
+                       ? kNever
+                       : now.ns + std::max(options_.pace.calm_ratio * cost, options_.pace.patience_ns);
     pass.records = 0;
   }
   return {};
@@ -256,8 +259,10 @@ int64_t Gate::NextCacheRound(bool hungry) const {
 int64_t Gate::NextAnswerPass(GateNow now, bool hungry) const {
   if (answer_pass_.left > 0 || answer_queue_->size() == 0) return kNever;
   const int64_t retry = std::max(SteadyTimeOf(std::min(retry_unix_, asked_due_), now), answer_pass_.rested_ns);
-  if (answers_since_pass_ == 0 || (!hungry && answers_since_pass_ < options_.pass_answers)) return retry;
-  return std::min(retry, answer_pass_.rested_ns);
+  if (answers_since_pass_ == 0) return retry;
+  // A giant's URLs keep everybody from hunger, and new hosts are to be crawled beside it all the same.
+  const bool now_or_soon = hungry || answers_since_pass_ >= options_.pass_answers;
+  return std::min(retry, now_or_soon ? answer_pass_.rested_ns : answer_pass_.calm_ns);
 }
 
 int64_t Gate::NextHostPass(GateNow now) const {

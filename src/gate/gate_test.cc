@@ -192,6 +192,27 @@ TEST_P(GateTest, UrlsOfAnUnreachableOriginWaitAndAreGivenUpAfterThreeAnswers) {
   EXPECT_EQ(gate_->waiting(), 0U);
 }
 
+// While a giant keeps the frontier busy nobody is hungry; the URLs of other hosts come out all the same.
+TEST_P(GateTest, WithoutHungerAFewAnswersDoNotWaitForMany) {
+  Add("http://a.example/x");
+  Add("http://b.example/x");
+  Settle();
+  ASSERT_EQ(Requests().size(), 2U);
+  const auto calm = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      now_.ns += 10 * kMs;
+      ASSERT_TRUE(gate_->Pump(events_, 1000, now_));
+      ASSERT_TRUE(gate_->StartRounds(now_, /*hungry=*/false));
+    }
+  };
+  Answer("http://a.example/", Plain(RobotsAnswer::Kind::kAllowAll));
+  calm(300);
+  Answer("http://b.example/", Plain(RobotsAnswer::Kind::kAllowAll));
+  calm(300);
+  EXPECT_EQ(gate_->waiting(), 0U);
+  EXPECT_EQ(gate_->counts().allowed, 2U);
+}
+
 TEST_P(GateTest, AnOriginThatComesBackLetsItsUrlsPass) {
   Add("http://a.example/");
   Settle();
