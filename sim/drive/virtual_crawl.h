@@ -71,6 +71,7 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   Shard& shard() { return *shard_; }
   uint64_t OrderHash() const { return order_hash_; }
   uint64_t events() const { return events_; }
+  const VirtualWeb::Counts& web_counts() const { return web_.counts(); }
 
  private:
   VirtualCrawl(Env& env, const World& world, VirtualTime& time, HitSink& judge, const Options& options);

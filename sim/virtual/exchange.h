@@ -12,6 +12,7 @@
 namespace portolan::sim {
 
 struct FetchLimits {  // of the fetcher that is simulated
+  int64_t connect_ns = 15'000'000'000;
   int64_t first_byte_ns = 20'000'000'000;
   int64_t total_ns = 60'000'000'000;
   int64_t dns_ns = 10'000'000'000;

@@ -21,7 +21,11 @@ class VirtualTime : public Clock {
   explicit VirtualTime(int64_t unix_ns) : unix_base_ns_(unix_ns) {}
 
   int64_t NowNs() const override { return now_ns_; }  // begins at 0
-  int64_t UnixNs() const override { return unix_base_ns_ + now_ns_; }
+  // What the crawler's clock says, and what time it is.
+  int64_t UnixNs() const override { return TrueUnixNs() + error_ns_; }
+  int64_t TrueUnixNs() const { return unix_base_ns_ + now_ns_; }
+  // Somebody sets the crawler's clock; the steady one goes on.
+  void SetClockError(int64_t error_ns) { error_ns_ = error_ns; }
 
   void At(int64_t time_ns, std::function<void()> callback);
   // Runs one event, the clock set to its time. False when none waits.
@@ -45,6 +49,7 @@ class VirtualTime : public Clock {
   };
 
   int64_t unix_base_ns_;
+  int64_t error_ns_ = 0;
   int64_t now_ns_ = 0;
   uint64_t sequence_ = 0;
   uint64_t steps_ = 0;

@@ -50,7 +50,12 @@ void VirtualWeb::Resolve(ResolveTask&& task) {
   if (const auto literal = Address::Parse(task.name)) {
     resolution.addresses = {*literal};
     resolution.ttl_s = 86400;
+    resolution.fresh = false;
     took_ns = 0;
+  } else if (const Options::Outage* outage = OutageAt(time_.NowNs()); outage != nullptr && outage->names) {
+    ++counts_.lost;
+    resolution.outcome = outage->silent ? FetchOutcome::kDnsTimeout : FetchOutcome::kDnsFailed;
+    took_ns = outage->silent ? options_.limits.dns_ns : kMillisecond;
   } else {
     const DnsAnswer answer = world_.Resolve(task.name);
     int rcode = 0;
@@ -84,7 +89,7 @@ void VirtualWeb::Resolve(ResolveTask&& task) {
       resolution.outcome = FetchOutcome::kDnsTimeout;
       resolution.addresses.clear();
     }
-    if (hits_ != nullptr) hits_->OnDns(time_.UnixNs(), task.name, "A", rcode);
+    if (hits_ != nullptr) hits_->OnDns(time_.TrueUnixNs(), task.name, "A", rcode);
   }
   time_.At(time_.NowNs() + took_ns,
            [this, resolution = std::move(resolution)]() mutable { handler_.OnResolved(std::move(resolution)); });
@@ -93,10 +98,33 @@ void VirtualWeb::Resolve(ResolveTask&& task) {
 void VirtualWeb::Fetch(FetchTask&& task) {
   ++counts_.fetches;
   Exchange exchange = Plan(std::move(task));
+  Lose(exchange);
   if (exchange.requested && hits_ != nullptr) Tell(exchange);
   const int64_t end_ns = exchange.end_ns();
   const uint32_t slot = Keep(std::move(exchange));
   time_.At(end_ns, [this, slot] { Deliver(slot); });
+}
+
+const VirtualWeb::Options::Outage* VirtualWeb::OutageAt(int64_t time_ns) const {
+  for (const Options::Outage& outage : options_.outages) {
+    if (time_ns >= outage.begin_ns && time_ns < outage.end_ns) return &outage;
+  }
+  return nullptr;
+}
+
+void VirtualWeb::Lose(Exchange& exchange) {
+  for (const Options::Outage& outage : options_.outages) {
+    const bool under_way = outage.begin_ns > exchange.begin_ns && outage.begin_ns < exchange.end_ns();
+    if (!outage.connections || !under_way || !exchange.requested) continue;
+    ++counts_.lost;
+    exchange.answer.reset();
+    exchange.status = 0;
+    exchange.body_bytes = 0;
+    exchange.outcome = FetchOutcome::kFirstByteTimeout;
+    exchange.first_byte_ns = 0;
+    exchange.took_ns = options_.limits.first_byte_ns;
+    return;
+  }
 }
 
 uint32_t VirtualWeb::Keep(Exchange&& exchange) {
@@ -114,12 +142,23 @@ Exchange VirtualWeb::Plan(FetchTask&& task) {
   Exchange exchange;
   exchange.task = std::move(task);
   exchange.begin_ns = time_.NowNs();
-  exchange.begin_unix_ns = time_.UnixNs();
+  exchange.begin_unix_ns = time_.TrueUnixNs();
   exchange.took_ns = kMillisecond;  // what it takes to be turned away
   const std::string_view url = exchange.task.url;
   const std::string_view host_name = HostOf(url);
   exchange.tls = url.starts_with("https:");
+  if (const Options::Outage* outage = OutageAt(exchange.begin_ns); outage != nullptr && outage->connections) {
+    ++counts_.lost;
+    exchange.outcome = outage->silent ? FetchOutcome::kConnectTimeout : FetchOutcome::kUnreachable;
+    if (outage->silent) exchange.took_ns = options_.limits.connect_ns;
+    return exchange;
+  }
 
+  if (options_.descriptors > 0 && under_way_.size() - free_.size() >= options_.descriptors) {
+    ++counts_.lost;
+    exchange.outcome = FetchOutcome::kShortage;
+    return exchange;
+  }
   const auto host = world_.FindHost(host_name);
   if (!host || !IsAddressOf(host_name, exchange.task.address)) {
     ++counts_.wrong_address;

@@ -13,6 +13,8 @@
 // Faults of the wire become outcomes by FetchLimits, as a fetcher with these limits would see them. A task whose
 // address is not one of the host's is refused and counted: production would have met another server there.
 //
+// With Options::outages the network itself is gone for a while.
+//
 // Thread: one owner. Memory: the tasks in flight, and some 30 bytes for each flaky page that was asked for.
 
 #pragma once
@@ -50,12 +52,23 @@ class VirtualWeb : public FetchPort {
     FetchLimits limits;
     double bytes_per_second = 2e6;  // of one connection
     bool render = false;
+    // Times (steady) in which the crawler's own network is gone. Whoever is silent is noticed after the limits' time.
+    struct Outage {
+      int64_t begin_ns = 0;
+      int64_t end_ns = 0;
+      bool connections = true;  // nobody can be connected to, and answers under way are lost
+      bool names = true;        // no name server answers
+      bool silent = true;       // else failures come at once: no route, SERVFAIL
+    };
+    std::vector<Outage> outages;
+    size_t descriptors = 0;  // requests under way at most; more end in kShortage. 0: any number
   };
   struct Counts {
     uint64_t fetches = 0;
     uint64_t resolves = 0;
     uint64_t wrong_address = 0;  // tasks refused because their address is not the host's
     uint64_t rendered = 0;       // answers that needed their bytes
+    uint64_t lost = 0;           // fetches and questions that an outage ended
   };
 
   // All outlive this. `hits` may be null.
@@ -69,6 +82,9 @@ class VirtualWeb : public FetchPort {
  private:
   uint32_t Keep(Exchange&& exchange);
   Exchange Plan(FetchTask&& task);
+  const Options::Outage* OutageAt(int64_t time_ns) const;
+  // What an outage makes of an exchange that is under way when it begins.
+  void Lose(Exchange& exchange);
   // Times and status of a request that is answered from the truth, or from bytes.
   void PlanAnswer(Exchange& exchange);
   bool NeedsBytes(const Exchange& exchange) const;

@@ -55,8 +55,6 @@ Error Error::FromErrno(int error_number, std::string_view what) {
       code = ErrorCode::kInvalidArgument;
       break;
     case EAGAIN:
-    case EMFILE:
-    case ENFILE:
       code = ErrorCode::kBusy;
       break;
     default:

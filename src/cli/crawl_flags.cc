@@ -29,7 +29,9 @@ void AddLimitFlags(VerbApp& app, CrawlFlags& flags) {
       ->group(group);
   app->add_option("--loops", flags.loops, "Threads that fetch")->type_name("N")->group("Resources");
   app->add_option("--connections", flags.connections, "Fetches at one time")->type_name("N")->group("Resources");
-  app->add_option("--memory", flags.memory, "What the crawler may use, whatever the crawl's size")
+  app->add_option(
+         "--memory", flags.memory,
+         "What the crawler may use, whatever the crawl's size; no more than RAM and memory.max of the control group")
       ->type_name("SIZE")
       ->check(Checked(ParseBytes, "SIZE"))
       ->group("Resources");

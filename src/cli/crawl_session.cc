@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/build_info.h"
+#include "cli/limits.h"
 #include "cli/live_display.h"
 #include "crawl/engine.h"
 #include "crawl/wiring.h"
@@ -61,16 +61,6 @@ class SignalThread {
   std::thread thread_;
 };
 
-// A connection is a descriptor. Returns how many there may be.
-uint64_t RaiseDescriptorLimit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  getrlimit(RLIMIT_NOFILE, &limit);
-  return limit.rlim_cur;
-}
-
 // Written beside and renamed, so that a reader never sees half of it; not synced: it is a picture, not state. On a full
 // disk the old one is written over, which needs no room: it is then that people look at it.
 void WriteStatus(const std::string& path, const CrawlProgress& progress) {
@@ -110,8 +100,37 @@ uint64_t ReserveOf(const EngineOptions& options) {
 
 // What people can do about an error that ended a crawl.
 Error AtCheckpoint(const Error& error, const std::string& dir) {
-  return Error(error.code(), fmt::format("{}. The last checkpoint stands: 'portolan resume {}' goes on from there",
-                                         error.message(), dir));
+  std::string limit;
+  if (error.message().find("Too many open files") != std::string::npos) {
+    limit = fmt::format(" (at most {}: ulimit -n; fewer --connections leave more for the crawl's own files)",
+                        RaiseDescriptorLimit());
+  }
+  return Error(error.code(), fmt::format("{}{}. The last checkpoint stands: 'portolan resume {}' goes on from there",
+                                         error.message(), limit, dir));
+}
+
+// The crawl's memory on this machine: a default is made smaller where there is less, a wish is refused.
+Result<uint64_t> MemoryFor(const Config& config) {
+  const uint64_t limit = MemoryLimit("");
+  const uint64_t safe = SafeMemory(limit);
+  const uint64_t wanted = config.memory.total.bytes;
+  if (limit == 0 || wanted <= safe) return wanted;
+  if (wanted != ForProfile(config.crawl.profile).memory.total.bytes && wanted > limit) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("memory.total: {} are more than the {} that this process may use (RAM, or memory.max of its "
+                    "control group): at most {} are wise",
+                    FormatBytes(wanted), FormatBytes(limit), FormatBytes(safe)));
+  }
+  if (wanted != ForProfile(config.crawl.profile).memory.total.bytes) {
+    Log(LogLevel::kWarn, "memory.total leaves little for the page cache",
+        {{"memory", FormatBytes(wanted)}, {"allowed", FormatBytes(limit)}, {"wise", FormatBytes(safe)}});
+    return wanted;
+  }
+  constexpr uint64_t kLeast = uint64_t{128} << 20;
+  Log(LogLevel::kWarn, "less memory than usual: this process may use little",
+      {{"memory", FormatBytes(std::max(safe, kLeast))}, {"allowed", FormatBytes(limit)}});
+  return std::max(safe, kLeast);
 }
 
 Status CheckDirectory(const SessionOptions& options, bool* made) {
@@ -245,12 +264,24 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
     return Fail(ErrorCode::kInvalidArgument, "no seeds: name a URL, or a file with --seeds");
   }
   const uint64_t descriptors = RaiseDescriptorLimit();
-  if (config.fetch.connections + 256 > descriptors) {
-    config.fetch.connections = std::max<uint64_t>(16, descriptors > 512 ? descriptors - 256 : descriptors / 2);
-    Log(LogLevel::kWarn, "fewer connections: the system allows few open files",
-        {{"connections", config.fetch.connections}, {"open_files", descriptors}});
+  const ConnectionPlan plan = PlanConnections(descriptors, config.fetch.connections, LoopsOf(config));
+  if (plan.connections == 0) {
+    return Fail(ErrorCode::kIo, fmt::format("the system allows {} open files (ulimit -n), a crawl needs more than {}",
+                                            descriptors, kDescriptorsForFiles));
   }
+  const uint64_t wanted = config.fetch.connections;
+  config.fetch.connections = plan.connections;
+  ASSIGN_OR_RETURN(const uint64_t memory, MemoryFor(options.config));
+  config.memory.total.bytes = memory;
   ASSIGN_OR_RETURN(EngineOptions engine_options, WireCrawl(config, options.dir, options.seeds, PORTOLAN_VERSION));
+  engine_options.fetch.idle_connections = plan.idle;
+  // What this machine allows is no setting of the crawl: another one may have more.
+  config.fetch.connections = wanted;
+  config.memory = options.config.memory;
+  if (plan.connections < wanted) {
+    Log(LogLevel::kWarn, "fewer connections: the system allows few open files (ulimit -n)",
+        {{"connections", plan.connections}, {"open_files", descriptors}});
+  }
   engine_options.reserve_bytes = ReserveOf(engine_options);
 
   bool made = false;

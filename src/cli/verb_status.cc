@@ -26,9 +26,10 @@ bool IsRunning(const std::string& dir) {
 
 void PrintTable(const nlohmann::ordered_json& status, const std::string& dir, bool running) {
   const std::string state = status.value("state", "?");
-  fmt::print(
-      "{}: {}{}\n", dir, running ? "running" : state,
-      !running && (state == "running" || state == "stopping") ? ", but no process works on it: it broke off" : "");
+  fmt::print("{}: {}{}\n", dir, running && !state.starts_with("paused") ? "running" : state,
+             !running && (state == "stopping" || state.starts_with("running") || state.starts_with("paused"))
+                 ? ", but no process works on it: it broke off"
+                 : "");
   fmt::print("  pages      {} in {} ({:.1f}/s in the last run)\n", status.value("pages", 0ULL),
              FormatDuration(status.value("seconds", 0.0)), status.value("pages_per_s", 0.0));
   fmt::print("  received   {}\n", FormatBytes(status.value("wire_bytes", 0ULL)));

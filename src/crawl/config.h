@@ -126,6 +126,7 @@ struct Config {
     bool verify_tls = true;
     std::string ca_file;
     std::string proxy;
+    uint64_t outage_hosts = 8;
   } fetch;
 
   struct Page {

@@ -129,6 +129,7 @@ void CheckFetch(const Config& config, Problems& problems) {
   problems.Expect(IsOneLine(fetch.accept_encoding), "fetch.accept_encoding", "must be one line");
   problems.Expect(fetch.dns_tries >= 1 && fetch.dns_tries <= 20, "fetch.dns_tries", "from 1 to 20");
   problems.Expect(fetch.dns_timeout >= milliseconds(10), "fetch.dns_timeout", "at least 10ms");
+  problems.Expect(fetch.outage_hosts <= 64, "fetch.outage_hosts", "at most 64");
   problems.Expect(config.page.max_links >= 1 && config.page.max_links <= 1'000'000, "page.max_links",
                   "from 1 to 1000000");
 }

@@ -88,11 +88,15 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(fetch, verify_tls, "Refuse servers whose certificate is not theirs."),
       SETTING(fetch, ca_file, "Certificates to trust, in PEM; empty for the system's."),
       SETTING(fetch, proxy, "\"http://host:port\", \"socks5h://host:port\"; empty for none."),
+      SETTING(fetch, outage_hosts,
+              "So many hosts that answered before must fail in a row for the network to be down; 0: it never is."),
 
       SETTING(page, max_links, "Links taken from a page."),
       SETTING(page, similarity, "Take 64 bits of the text of each page by which near duplicates are known."),
 
-      SETTING(memory, total, "What the crawl may use in all."),
+      SETTING(memory, total,
+              "What the crawl may use in all. The default shrinks to three quarters of RAM or of the control group's "
+              "memory.max; a value above all of it is refused."),
 
       SETTING(archive, enabled, "Keep what was fetched, as WARC."),
       SETTING(archive, prefix, "Names of WARC files begin with this. It stays the same for the life of a crawl."),

@@ -29,6 +29,8 @@ struct CrawlCounts {
   uint64_t offered = 0;        // and those that went to URLseen
   uint64_t too_many_hops = 0;  // redirects not followed
   uint64_t seeds = 0;
+  uint64_t outages = 0;    // of the network, or of the name servers
+  uint64_t shortages = 0;  // times at which there were no descriptors for another connection
 
   // Pages: answers of class 2xx that are no robots.txt.
   uint64_t pages() const { return done[static_cast<size_t>(CountAs::kFetched)]; }

@@ -164,6 +164,7 @@ void Engine::Turn() {
     if (const Status status = shard_->OnPage(std::move(page), Now()); !status) return Fail(status.error());
   }
   if (const Status status = shard_->OnTick(Now()); !status) return Fail(status.error());
+  NoteOutage();
   EndIfOver();
   CheckpointIfDue();
   SetTimer();
@@ -256,6 +257,26 @@ void Engine::LookForRoom() {
   Turn();
 }
 
+void Engine::NoteOutage() {
+  if (const uint64_t shortages = shard_->counts().shortages; shortages > shortages_) {
+    if (shortages_ == session_start_.shortages) {  // once a run
+      Log(LogLevel::kWarn, "no descriptors for more connections: going on with fewer",
+          {{"connections", shard_->connections()}});
+    }
+    shortages_ = shortages;
+  }
+  const std::string_view what = shard_->outage().what();
+  if (what == outage_) return;
+  const int64_t now = clock_.NowNs();
+  if (outage_.empty()) outage_ns_ = now;
+  if (!what.empty()) {
+    Log(LogLevel::kWarn, "paused until the network is back", {{"why", what}});
+  } else {
+    Log(LogLevel::kInfo, "the network is back: going on", {{"paused_s", (now - outage_ns_) / 1'000'000'000}});
+  }
+  outage_ = what;
+}
+
 void Engine::EndIfOver() {
   if (shard_->state() == Shard::State::kRunning || !late_.empty()) return;
   over_ = true;
@@ -342,6 +363,11 @@ CrawlProgress Engine::Picture() const {
   const Shard::Census census = shard_->TakeCensus();
   CrawlProgress picture;
   picture.state = state_name_;
+  if (state_name_ == "running" && !outage_.empty()) {
+    // Without name servers hosts whose address is known go on.
+    const bool goes_on = !shard_->outage().connections_down() && census.in_flight > 0;
+    picture.state = fmt::format("{}: {}", goes_on ? "running" : "paused", outage_);
+  }
   picture.seconds = static_cast<double>(shard_->running_ns(now)) * 1e-9;
   picture.session_seconds = static_cast<double>(now.now_ns - run_began_ns_) * 1e-9;
   picture.counts = shard_->counts();
@@ -364,6 +390,7 @@ CrawlProgress Engine::Picture() const {
 Result<CrawlProgress> Engine::Run(const Show& show) {
   run_began_ns_ = clock_.NowNs();
   session_start_ = shard_->counts();
+  shortages_ = session_start_.shortages;
   // The archive's files must not be there before a manifest that knows them. A crawl that goes on has one: it need not
   // wait for the next.
   checkpoint_due_ = manifest_->sequence() > 0;

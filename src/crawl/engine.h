@@ -18,6 +18,8 @@
 // there is room. Where a structure of the shard met the end of the disk before that, Run ends with kNoSpace, and the
 // owner may open another Engine on the last checkpoint and wait there. Any other error of a disk ends Run with it.
 //
+// Without a network the shard pauses by itself (outage.h); here it is only said.
+//
 // Thread: Open, Run and the destructor on one thread; RequestStop from any.
 
 #pragma once
@@ -118,6 +120,7 @@ class Engine : private FetchHandler, private ArchivePort {
   void CheckpointIfDue();
   void ContinueCheckpoint();
   void FinishCheckpoint();
+  void NoteOutage();  // says when one begins and ends
   CrawlProgress Picture() const;
   void EndIfOver();
 
@@ -163,7 +166,10 @@ class Engine : private FetchHandler, private ArchivePort {
   bool over_ = false;
   bool full_ = false;  // a disk is, and the crawl is paused for it
   int stop_requests_ = 0;
-  int64_t paused_ns_ = 0;  // since when
+  int64_t paused_ns_ = 0;    // since when
+  uint64_t shortages_ = 0;   // of the shard's counts, that were looked at
+  std::string_view outage_;  // what it was, when last looked at; empty: none
+  int64_t outage_ns_ = 0;    // and since when
   int64_t run_began_ns_ = 0;
   CrawlCounts session_start_;
   std::unique_ptr<Error> error_;

@@ -54,6 +54,8 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["robots_unreachable"] = counts.unreachable;
   json["out_of_scope"] = counts.out_of_scope;
   json["too_deep"] = counts.too_deep;
+  json["outages"] = counts.outages;
+  json["shortages"] = counts.shortages;
   json["rss_bytes"] = progress.rss_bytes;
   json["checkpoints"] = progress.checkpoints;
   json["checkpoint_longest_ms"] = progress.checkpoint_longest_ms;

@@ -11,7 +11,7 @@
 namespace portolan {
 
 struct CrawlProgress {
-  std::string state = "running";  // "running", "stopping", "done", "stopped", "paused: …"
+  std::string state = "running";  // "running", "stopping", "done", "stopped", "paused: …": disk full, no network
   double seconds = 0;             // of crawling, earlier runs included
   double session_seconds = 0;     // of this run
   CrawlCounts counts;

@@ -70,6 +70,7 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, E
   ASSIGN_OR_RETURN(shard->gate_, Gate::Open(env, manifest, executor, options.gate));
   ASSIGN_OR_RETURN(shard->frontier_, Frontier::Open(env, manifest, options.frontier, now.now_ns, now.unix_ns));
   shard->opened_ns_ = shard->last_ns_ = shard->next_wake_ns_ = now.now_ns;
+  shard->calendar_ns_ = now.unix_ns;
   RETURN_IF_ERROR(shard->Restore(manifest));
   return shard;
 }
@@ -86,14 +87,21 @@ Status Shard::AddSeed(std::string_view url, Moment now) {
   return {};
 }
 
-Status Shard::OnResolved(const Resolution& resolution, Moment now) {
-  frontier_->OnResolved(resolution, now.now_ns);
-  return Pump(now);
-}
-
 Status Shard::OnPage(PageResult&& result, Moment now) {
   const auto found = in_flight_.find(result.id);
   CHECK(found != in_flight_.end(), "an answer to a task that was not given");
+  if (result.id == probe_id_) outage_.fetch_probes().Ended(options_.outage, now.now_ns);
+  outage_.OnFetch(found->second.host, found->second.address, result.outcome, result.times.end_ns, now.now_ns);
+  if (MayBeOutage(result)) {
+    doubtful_.push_back({std::move(result), now.now_ns + options_.outage.hold_ns});
+  } else {
+    RETURN_IF_ERROR(Settle(std::move(result), now));
+  }
+  return Pump(now);
+}
+
+Status Shard::Settle(PageResult&& result, Moment now) {
+  const auto found = in_flight_.find(result.id);
   const InFlight flight = std::move(found->second);
   in_flight_.erase(found);
   const UrlRecord record = DecodeUrlRecord(flight.record).value();
@@ -101,6 +109,7 @@ Status Shard::OnPage(PageResult&& result, Moment now) {
 
   ++counts_.fetches;
   counts_.wire_bytes += result.wire_bytes;
+  if (result.outcome == FetchOutcome::kShortage) OnShortage(now);
   RETURN_IF_ERROR(Finish(result, record, flight, now));
 
   if (!result.links.links.empty()) {
@@ -111,7 +120,7 @@ Status Shard::OnPage(PageResult&& result, Moment now) {
     held_.push_back({std::move(result), 0, record.depth, record.hops, host, pld});
     held_.back().page.archive = {};
   }
-  return Pump(now);
+  return {};
 }
 
 // The frontier's clocks, the gate's rules, the archive: everything but the links.
@@ -211,7 +220,7 @@ Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {
 // At the disk bound of RobotsCache the record waits here; nothing is fetched until it is through.
 Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
   if (gate_backlog_.empty()) {
-    const Status status = gate_->Add(record, sink, now.gate());
+    const Status status = gate_->Add(record, sink, GateTime(now));
     if (status || status.error().code() != ErrorCode::kBusy) return status;
   }
   gate_backlog_.push_back(EncodeUrlRecord(record));
@@ -220,7 +229,7 @@ Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
 
 Status Shard::TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now) {
   GateToFrontier passed(*this, now);
-  const Status status = gate_->OnRobots(request.url, request.hops, answer, passed, now.gate());
+  const Status status = gate_->OnRobots(request.url, request.hops, answer, passed, GateTime(now));
   RETURN_IF_ERROR(passed.status);
   if (!status && status.error().code() == ErrorCode::kBusy) {
     robots_backlog_.push_back({std::string(request.url), request.hops, answer});
@@ -233,7 +242,7 @@ Status Shard::PlaceBacklogs(Moment now) {
   GateToFrontier passed(*this, now);
   while (!robots_backlog_.empty()) {
     const LateRobots& late = robots_backlog_.front();
-    const Status status = gate_->OnRobots(late.request, late.hops, late.answer, passed, now.gate());
+    const Status status = gate_->OnRobots(late.request, late.hops, late.answer, passed, GateTime(now));
     if (!status && status.error().code() == ErrorCode::kBusy) return passed.status;
     RETURN_IF_ERROR(status);
     robots_backlog_.pop_front();
@@ -245,7 +254,7 @@ Status Shard::PlaceBacklogs(Moment now) {
     new_backlog_.pop_front();
   }
   while (!gate_backlog_.empty()) {
-    const Status status = gate_->Add(DecodeUrlRecord(gate_backlog_.front()).value(), passed, now.gate());
+    const Status status = gate_->Add(DecodeUrlRecord(gate_backlog_.front()).value(), passed, GateTime(now));
     if (!status && status.error().code() == ErrorCode::kBusy) return passed.status;
     RETURN_IF_ERROR(status);
     gate_backlog_.pop_front();
@@ -318,6 +327,7 @@ Status Shard::OfferLinks(Held& held, bool* all) {
 Status Shard::Pump(Moment now) {
   last_ns_ = now.now_ns;
   if (state_ != State::kRunning) return {};
+  RETURN_IF_ERROR(SettleDoubtful(now));
   // Pages whose links found no room go first; while one waits nothing new is fetched.
   while (!held_.empty()) {
     bool all = false;
@@ -332,13 +342,14 @@ Status Shard::Pump(Moment now) {
   const bool limited = AtLimit(now);
   const bool ending = stopping_ || limited;
   const bool full = !Settled();
+  if (!ending && !paused_) AskWaitingNames(now);
   if (!ending && !full && !paused_) RETURN_IF_ERROR(DispatchTasks(now));
   if (!ending || full) {
     // A round frees the room. Nobody is hungry while queues hold URLs that may go on.
     hungry_ = full || (frontier_->Hungry() && (admission_ == nullptr || !admission_->HasQueued()));
     RETURN_IF_ERROR(StartRounds(now));
   }
-  if (moved) next_wake_ns_ = now.now_ns;
+  if (moved || (ending && !doubtful_.empty())) next_wake_ns_ = now.now_ns;
 
   if (in_flight_.empty() && !full) {
     if (stopping_) {
@@ -362,7 +373,7 @@ Status Shard::MoveResults(Moment now, bool* moved) {
   }
   if (admission_ != nullptr) RETURN_IF_ERROR(Admit(now, moved));
   GateToFrontier passed(*this, now);
-  ASSIGN_OR_RETURN(const uint64_t pumped, gate_->Pump(passed, kMoveStep, now.gate()));
+  ASSIGN_OR_RETURN(const uint64_t pumped, gate_->Pump(passed, kMoveStep, GateTime(now)));
   RETURN_IF_ERROR(passed.status);
   *moved = *moved || pumped > 0;
   return {};
@@ -399,8 +410,18 @@ Status Shard::Admit(Moment now, bool* moved) {
 }
 
 Status Shard::DispatchTasks(Moment now) {
+  AllowMoreConnections(now);
+  if (now.now_ns < short_until_ns_) {
+    next_wake_ns_ = std::min(next_wake_ns_, short_until_ns_);
+    return {};
+  }
+  const bool probe = outage_.connections_down();
+  if (probe && !outage_.fetch_probes().MayProbe(now.now_ns)) {
+    if (!outage_.fetch_probes().out()) next_wake_ns_ = std::min(next_wake_ns_, outage_.fetch_probes().next_ns());
+    return {};
+  }
   for (int step = 0; step < kDispatchStep; ++step) {
-    if (in_flight_.size() >= options_.connections) return {};
+    if (in_flight_.size() >= connections_) return {};
     if (options_.max_pages > 0 && counts_.pages() + PagesInFlight() >= options_.max_pages) return {};
     ASSIGN_OR_RETURN(const Dispatch dispatch, frontier_->Next(now.now_ns, now.unix_ns));
     switch (dispatch.kind) {
@@ -410,7 +431,7 @@ Status Shard::DispatchTasks(Moment now) {
       case Dispatch::Kind::kMoreWork:
         break;
       case Dispatch::Kind::kResolve:
-        port_.Resolve({.host = dispatch.host, .name = std::string(dispatch.name)});
+        AskName(dispatch.host, dispatch.name);
         break;
       case Dispatch::Kind::kFail:
         FailUnfetched(dispatch, now);
@@ -422,9 +443,14 @@ Status Shard::DispatchTasks(Moment now) {
           RETURN_IF_ERROR(TellGate(dispatch.record, none, now));
         }
         break;
-      case Dispatch::Kind::kFetch:
+      case Dispatch::Kind::kFetch: {
+        const uint64_t before = next_id_;
         RETURN_IF_ERROR(Start(dispatch, now));
-        break;
+        if (!probe || next_id_ == before) break;
+        probe_id_ = before;
+        outage_.fetch_probes().Began();
+        return {};
+      }
     }
   }
   next_wake_ns_ = now.now_ns;
@@ -448,7 +474,7 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
   const UrlRecord& record = dispatch.record;
   if (record.kind != UrlKind::kRobots) {
     GateToFrontier passed(*this, now);
-    ASSIGN_OR_RETURN(const Verdict verdict, gate_->AtFetch(record, now.gate().unix_s));
+    ASSIGN_OR_RETURN(const Verdict verdict, gate_->AtFetch(record, GateTime(now).unix_s));
     if (verdict != Verdict::kAllowed) {
       const std::string copy = EncodeUrlRecord(record);  // the slot's own dies with it
       frontier_->Skip(dispatch.slot);
@@ -468,7 +494,7 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
     ++robots_in_flight_;
   }
   const uint64_t id = next_id_++;
-  in_flight_.emplace(id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address});
+  in_flight_.emplace(id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address, dispatch.host});
   FetchTask task;
   task.id = id;
   task.kind = record.kind;
@@ -484,7 +510,7 @@ Status Shard::StartRounds(Moment now) {
   // What is at the gate is nearer than what is in BEAST's queues, and keeps that from going on: with a full gate and
   // full queues nobody else would ask.
   const bool gate_hungry = hungry_ || frontier_->Hungry();
-  ASSIGN_OR_RETURN(const bool gate_began, gate_->StartRounds(now.gate(), gate_hungry));
+  ASSIGN_OR_RETURN(const bool gate_began, gate_->StartRounds(GateTime(now), gate_hungry));
   bool star_began = false;
   if (admission_ != nullptr) {
     ASSIGN_OR_RETURN(star_began, admission_->StartRound(now.now_ns, hungry_));
@@ -495,7 +521,7 @@ Status Shard::StartRounds(Moment now) {
     if (seen_->ResultsReady() || gate_->Ready() || (star_began && admission_->Ready())) next_wake_ns_ = now.now_ns;
   }
   next_wake_ns_ = std::min(
-      {next_wake_ns_, seen_->NextRoundTime(now.now_ns, hungry_), gate_->NextRoundTime(now.gate(), gate_hungry)});
+      {next_wake_ns_, seen_->NextRoundTime(now.now_ns, hungry_), gate_->NextRoundTime(GateTime(now), gate_hungry)});
   return {};
 }
 
@@ -540,6 +566,7 @@ std::vector<Checkpointable*> Shard::Checkpointables() {
 
 Status Shard::Flush() {
   flushed_running_ns_ = ran_before_ns_ + last_ns_ - opened_ns_;
+  flushed_calendar_ns_ = calendar_ns_ + last_ns_ - opened_ns_;
   return {};
 }
 

@@ -20,6 +20,9 @@
 // of pages that wait for URLseen (at most a page for each connection). Errors: a Status that is an error means that the
 // disk failed and the state is doubtful: stop, go back to the last checkpoint; with kNoSpace, when there is room again.
 // kBusy is handled inside.
+//
+// When the network is gone (outage.h) nothing ends because of it: URLs go back to the frontier with kNetworkDown, names
+// wait here to be asked for again, and single probes find out when it is back.
 
 #pragma once
 
@@ -34,6 +37,7 @@
 #include "base/result.h"
 #include "crawl/admission.h"
 #include "crawl/counts.h"
+#include "crawl/outage.h"
 #include "crawl/scope.h"
 #include "disk/manifest.h"
 #include "flow/fetch.h"
@@ -49,9 +53,7 @@ namespace portolan {
 
 struct Moment {
   int64_t now_ns = 0;   // steady
-  int64_t unix_ns = 0;  // calendar
-
-  GateNow gate() const { return {now_ns, static_cast<uint32_t>(unix_ns / 1'000'000'000)}; }
+  int64_t unix_ns = 0;  // calendar; may jump
 };
 
 // Keeps what came: WARC records and the crawl log. Never blocks for long, never fails: errors of the disk come back to
@@ -79,6 +81,7 @@ struct ShardOptions {
   UrlSeenOptions seen{.pace = {.patience_ns = 200'000'000}};
   GateOptions gate;
   AdmissionOptions admission;
+  OutageOptions outage;
 };
 
 class Shard : public Checkpointable {
@@ -125,6 +128,8 @@ class Shard : public Checkpointable {
   const Frontier& frontier() const { return *frontier_; }
   const Gate& gate() const { return *gate_; }
   const UrlSeen& seen() const { return *seen_; }
+  const Outage& outage() const { return outage_; }
+  uint32_t connections() const { return connections_; }            // that it uses now
   const Admission* admission() const { return admission_.get(); }  // null without budgets
   int64_t running_ns(Moment now) const { return ran_before_ns_ + (now.now_ns - opened_ns_); }
   // The limit that ended the crawl: "max_pages" …, empty while none did.
@@ -148,7 +153,18 @@ class Shard : public Checkpointable {
     SlotId slot;
     std::string record;  // encoded
     Address address;
+    uint64_t host = 0;  // HostKey
   };
+  // Failures that may be an outage's, until that is known or their time is up.
+  struct Doubtful {
+    PageResult result;
+    int64_t until_ns = 0;
+  };
+  struct DoubtfulName {
+    Resolution resolution;
+    int64_t until_ns = 0;
+  };
+  static constexpr uint64_t kWitness = 0;  // ResolveTask::host of a question that is not the frontier's
   // Links of a page that URLseen had no room for.
   struct Held {
     PageResult page;
@@ -167,8 +183,22 @@ class Shard : public Checkpointable {
   class GateToFrontier;
 
   Shard(FetchPort& port, ArchivePort& archive, const ShardOptions& options, Scope scope)
-      : port_(port), archive_(archive), options_(options), scope_(std::move(scope)) {}
+      : port_(port), archive_(archive), options_(options), scope_(std::move(scope)), outage_(options.outage) {
+    connections_ = options.connections;
+  }
   Status Restore(const Manifest& manifest);
+
+  // What became of a fetch, for good.
+  Status Settle(PageResult&& result, Moment now);
+  // Of an outage (shard_outage.cc):
+  bool MayBeOutage(const PageResult& result) const;
+  Status SettleDoubtful(Moment now);
+  void AskName(uint64_t host, std::string_view name);
+  void AskWaitingNames(Moment now);
+  void TellName(const Resolution& resolution, Moment now);
+  void OnShortage(Moment now);
+  void AllowMoreConnections(Moment now);
+  bool EnoughHosts() const { return frontier_->counts().active_hosts >= options_.outage.hosts; }
 
   Status Pump(Moment now);
   Status MoveResults(Moment now, bool* moved);
@@ -186,6 +216,9 @@ class Shard : public Checkpointable {
   void EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about);
   void Deny(const UrlRecord& record, DenyReason reason, Moment now);
   bool AtLimit(Moment now);
+  GateNow GateTime(Moment now) const {
+    return {now.now_ns, static_cast<uint32_t>((calendar_ns_ + now.now_ns - opened_ns_) / 1'000'000'000)};
+  }
   uint64_t PagesInFlight() const { return in_flight_.size() - robots_in_flight_; }
 
   FetchPort& port_;
@@ -207,6 +240,21 @@ class Shard : public Checkpointable {
   std::deque<std::string> gate_backlog_;   // records: at most kMoveStep and those in flight
   std::deque<LateRobots> robots_backlog_;  // at most those in flight
   std::string encoded_;                    // scratch
+
+  Outage outage_;
+  uint64_t outages_counted_ = 0;  // of outage_.count(), in counts_
+  uint64_t probe_id_ = 0;         // the fetch that is a probe
+  uint64_t name_probe_ = 0;       // the host whose name is one
+  bool probe_witness_ = false;    // whose turn it is among those who are asked for as probes
+  // Fetches in flight at most: fewer than options_.connections where there were no descriptors for more, and more again
+  // with time.
+  uint32_t connections_ = 0;
+  int64_t shortage_ns_ = 0;                  // when it was found that there are too few, or more were tried
+  int64_t short_until_ns_ = 0;               // nothing is fetched before
+  std::deque<Doubtful> doubtful_;            // all of them in flight
+  std::deque<DoubtfulName> doubtful_names_;  // at most frontier.max_resolving, with the next two
+  std::deque<uint64_t> names_waiting_;       // hosts whose name could not be asked for, or not with success
+  std::unordered_map<uint64_t, std::string> names_asked_;  // by host, those that wait included; never iterated
   CrawlCounts counts_;
   State state_ = State::kRunning;
   bool stopping_ = false;
@@ -216,6 +264,10 @@ class Shard : public Checkpointable {
   int64_t opened_ns_ = 0;
   int64_t ran_before_ns_ = 0;
   int64_t flushed_running_ns_ = 0;
+  // The crawl's own calendar when it was opened: the world's, or the last checkpoint's if that is later. From then on
+  // it goes with the steady clock. So no robots.txt expires, or lives for ever, because somebody has set the clock.
+  int64_t calendar_ns_ = 0;
+  int64_t flushed_calendar_ns_ = 0;
   int64_t last_ns_ = 0;
   int64_t next_wake_ns_ = 0;
 };

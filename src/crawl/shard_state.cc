@@ -1,6 +1,8 @@
 // The shard's own part of a checkpoint: its counts. URLs are in the structures' parts; those in flight are the
 // frontier's.
 
+#include <algorithm>
+
 #include "crawl/shard.h"
 
 namespace portolan {
@@ -34,6 +36,8 @@ void ForEachCount(Counts& counts, Each each) {
   each("offered", counts.offered);
   each("too_many_hops", counts.too_many_hops);
   each("seeds", counts.seeds);
+  each("outages", counts.outages);
+  each("shortages", counts.shortages);
 }
 
 }  // namespace
@@ -47,6 +51,7 @@ ManifestSection Shard::Describe() const {
   });
   section.numbers["robots_open"] = robots_open_;
   section.numbers["running_ns"] = static_cast<uint64_t>(flushed_running_ns_);
+  section.numbers["calendar_ns"] = static_cast<uint64_t>(flushed_calendar_ns_);
   return section;
 }
 
@@ -60,6 +65,10 @@ Status Shard::Restore(const Manifest& manifest) {
   ASSIGN_OR_RETURN(robots_open_, section->Number("robots_open"));
   ASSIGN_OR_RETURN(const uint64_t ran, section->Number("running_ns"));
   ran_before_ns_ = static_cast<int64_t>(ran);
+  // Crawls of before have none.
+  if (const auto found = section->numbers.find("calendar_ns"); found != section->numbers.end()) {
+    calendar_ns_ = std::max(calendar_ns_, static_cast<int64_t>(found->second));
+  }
   return {};
 }
 

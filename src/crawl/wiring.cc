@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "io/process.h"
 #include "url/link.h"
@@ -60,6 +61,8 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   shard.gate.request_timeout_s =
       std::min({shard.gate.request_timeout_s, shard.gate.robots_ttl_s, shard.gate.unreachable_ttl_s});
 
+  shard.outage.hosts = static_cast<uint32_t>(config.fetch.outage_hosts);
+
   AdmissionOptions& admission = shard.admission;
   admission.enabled = config.budget.enabled;
   admission.star.memory = std::max(memory / 8, StarOptions::kMinMemory);
@@ -92,7 +95,7 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
 FetchOptions FetchOf(const Config& config, const std::string& version) {
   const Config::Fetch& from = config.fetch;
   FetchOptions fetch;
-  fetch.loops = from.loops;
+  fetch.loops = LoopsOf(config);
   fetch.max_in_flight = std::max<size_t>(1, from.connections);
   fetch.max_waiting = std::max<size_t>(1 << 16, from.connections * 2);
   fetch.reuse_connections = from.reuse_connections;
@@ -139,6 +142,11 @@ PageMakerOptions PageOf(const Config& config) {
 }
 
 }  // namespace
+
+size_t LoopsOf(const Config& config) {
+  if (config.fetch.loops > 0) return config.fetch.loops;
+  return std::max<size_t>(2, std::thread::hardware_concurrency()) - 1;
+}
 
 ScopeOptions ScopeOf(const Config& config, const std::vector<std::string>& seeds) {
   return {.mode = config.scope.mode,

@@ -19,6 +19,9 @@ namespace portolan {
 Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, const std::vector<std::string>& seeds,
                                 const std::string& version);
 
+// Threads that fetch, on this machine.
+size_t LoopsOf(const Config& config);
+
 // Which URLs belong to the crawl.
 ScopeOptions ScopeOf(const Config& config, const std::vector<std::string>& seeds);
 

@@ -91,6 +91,7 @@ FetchOutcome OutcomeOfConnectError(int os_error) {
     case ENFILE:
     case ENOBUFS:
     case ENOMEM:
+      return kShortage;
     case EADDRNOTAVAIL:  // no local port is free
     case EADDRINUSE:
     case EAGAIN:

@@ -42,7 +42,8 @@ TEST(CurlOutcomeTest, ConnectErrorsAreToldApartByErrno) {
   EXPECT_EQ(of(ETIMEDOUT), FetchOutcome::kConnectTimeout);
   EXPECT_EQ(of(ENETUNREACH), FetchOutcome::kUnreachable);
   EXPECT_EQ(of(EHOSTUNREACH), FetchOutcome::kUnreachable);
-  EXPECT_EQ(of(EMFILE), FetchOutcome::kLocal);
+  EXPECT_EQ(of(EMFILE), FetchOutcome::kShortage);
+  EXPECT_EQ(of(ENFILE), FetchOutcome::kShortage);
   EXPECT_EQ(of(EADDRNOTAVAIL), FetchOutcome::kLocal);
 }
 

@@ -3,18 +3,21 @@
 #include <fmt/core.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/check.h"
+#include "fetch/forget_unsent.h"
 
 namespace portolan {
 namespace {
 
 // libcurl's own time limit only ends what ours did not.
 constexpr int64_t kSafetyMs = 5'000;
+thread_local bool giving_up = false;      // connections that libcurl closes now have a request that nobody waits for
 constexpr long kUploadBuffer = 16 << 10;  // libcurl's least; a GET is smaller. NOLINT(google-runtime-int)
 
 HttpVersion VersionOf(long version) {  // NOLINT(google-runtime-int)
@@ -102,6 +105,7 @@ Status CurlTransfer::SetUp() {
   set(CURLOPT_SSL_CTX_DATA, this);
   set(CURLOPT_OPENSOCKETFUNCTION, OnOpenSocket);
   set(CURLOPT_OPENSOCKETDATA, this);
+  set(CURLOPT_CLOSESOCKETFUNCTION, OnCloseSocket);
   if (worst != CURLE_OK) {
     return Fail(ErrorCode::kUnsupported, fmt::format("libcurl refuses an option: {}", curl_easy_strerror(worst)));
   }
@@ -164,6 +168,20 @@ curl_socket_t CurlTransfer::OnOpenSocket(void* self, curlsocktype /*purpose*/, c
   const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   if (fd < 0) static_cast<CurlTransfer*>(self)->socket_errno_ = errno;
   return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+// Has no data: the connection may outlive the transfer that opened it.
+int CurlTransfer::OnCloseSocket(void* /*none*/, curl_socket_t fd) {
+  if (giving_up) ForgetUnsent(fd);
+  return close(fd);
+}
+
+void CurlTransfer::GiveUp(CurlMulti& multi) {
+  // HTTP/2 would keep the connection, with the request in it.
+  curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
+  giving_up = true;
+  multi.Remove(easy_);
+  giving_up = false;
 }
 
 size_t CurlTransfer::OnHeaderLine(char* bytes, size_t size, size_t count, void* self) {

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "fetch/curl_multi.h"
 #include "fetch/curl_outcome.h"
 #include "fetch/exchange.h"
 #include "fetch/tls_sessions.h"
@@ -35,6 +36,8 @@ class CurlTransfer : public Exchange {
   FetchResponse Finish(CURLcode code);
   // We ended it.
   FetchResponse Finish(FetchOutcome outcome, std::string_view detail);
+  // Takes it out of `multi` before its end; what was not sent never is.
+  void GiveUp(CurlMulti& multi);
 
  private:
   CurlTransfer(const FetchOptions& options, const RequestFields& fields, TlsSessions& sessions, size_t slot,
@@ -47,6 +50,8 @@ class CurlTransfer : public Exchange {
   static int OnConnected(void* self, char* ip, char* local_ip, int port, int local_port);
   static CURLcode OnTlsContext(CURL* easy, void* context, void* self);
   static curl_socket_t OnOpenSocket(void* self, curlsocktype purpose, curl_sockaddr* address);
+
+  static int OnCloseSocket(void* none, curl_socket_t fd);
 
   bool OnConnection();  // false: give up
   FetchResponse Take(FetchOutcome outcome);

@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "io/clock.h"
@@ -45,6 +47,14 @@ FetchOutcome OutcomeOfAres(int status) {
     default:  // SERVFAIL, REFUSED, FORMERR, garbage, no server that listens
       return FetchOutcome::kDnsFailed;
   }
+}
+
+// c-ares says "no server" when it could not make a socket, too.
+bool OutOfDescriptors() {
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+  close(fd);
+  return false;
 }
 
 int FamilyOf(AddressFamilies families) {
@@ -114,6 +124,7 @@ void DnsChannel::OnResult(void* question, int status, int /*timeouts*/, ares_add
   const std::unique_ptr<Question> asked(static_cast<Question*>(question));
   DnsAnswer answer;
   answer.outcome = OutcomeOfAres(status);
+  if (answer.outcome == FetchOutcome::kDnsFailed && OutOfDescriptors()) answer.outcome = FetchOutcome::kShortage;
   if (result != nullptr) {
     int64_t ttl = INT32_MAX;
     for (const ares_addrinfo_node* node = result->nodes; node != nullptr; node = node->ai_next) {

@@ -27,7 +27,7 @@ struct ares_addrinfo;
 namespace portolan {
 
 struct DnsAnswer {
-  // kAnswered, kDnsNotFound, kDnsFailed, kDnsTimeout, kLocal, kCancelled
+  // kAnswered, kDnsNotFound, kDnsFailed, kDnsTimeout, kLocal, kCancelled, kShortage
   FetchOutcome outcome = FetchOutcome::kDnsFailed;
   std::vector<Address> addresses;  // as the servers sent them
   uint32_t ttl_s = 0;              // the shortest of all records on the way

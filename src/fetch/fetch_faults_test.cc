@@ -275,20 +275,30 @@ TEST(FetchFaultsTest, UrlThatLibcurlCannotReadIsGivenUp) {
   EXPECT_EQ(FollowOf(response.outcome, 0).retry == Retry::kNow, false) << FetchOutcomeName(response.outcome);
 }
 
-TEST(FetchFaultsTest, NoDescriptorsLeftIsOurOwnFault) {
+FetchOutcome GetWithoutDescriptors(bool reuse) {
   // It keeps its side open: a descriptor that became free later would be enough for the second fetch.
   ScriptServer server(Play("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Hang));
-  Fetcher fetcher;
-  ASSERT_EQ(fetcher.Get(server.Url("/")).outcome, FetchOutcome::kAnswered);
+  FetchOptions options;
+  options.reuse_connections = reuse;
+  Fetcher fetcher(options);
+  EXPECT_EQ(fetcher.Get(server.Url("/")).outcome, FetchOutcome::kAnswered);
   rlimit old{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
+  EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(next);
   const rlimit tight{static_cast<rlim_t>(next), old.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
   const FetchResponse response = fetcher.Get("http://b.test:" + std::to_string(server.port()) + "/");
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &old), 0);
-  EXPECT_EQ(response.outcome, FetchOutcome::kLocal) << response.detail;
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &old), 0);
+  return response.outcome;
+}
+
+TEST(FetchFaultsTest, NoDescriptorsLeftIsOurOwnFault) {
+  EXPECT_EQ(GetWithoutDescriptors(/*reuse=*/false), FetchOutcome::kShortage);
+}
+
+TEST(FetchFaultsTest, AnIdleConnectionGivesUpItsDescriptor) {
+  EXPECT_NE(GetWithoutDescriptors(/*reuse=*/true), FetchOutcome::kShortage);
 }
 
 }  // namespace

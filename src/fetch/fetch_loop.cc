@@ -196,7 +196,7 @@ void FetchLoop::CheckTimes() {
     if (!outcome) continue;
     // Finished before it is taken out: libcurl forgets the version with the connection.
     FetchResponse response = transfer.Finish(*outcome, "time limit");
-    multi_->Remove(transfer.easy());
+    transfer.GiveUp(*multi_);
     End(curl_free_, i, std::move(response));
     ended = true;
   }
@@ -223,7 +223,7 @@ void FetchLoop::CancelAll() {
   for (size_t i = 0; i < curl_transfers_.size(); ++i) {
     if (deadlines_[i] == kNoDeadline) continue;
     CurlTransfer& transfer = *curl_transfers_[i];
-    multi_->Remove(transfer.easy());
+    transfer.GiveUp(*multi_);
     End(curl_free_, i, transfer.Finish(FetchOutcome::kCancelled, "stopped"));
   }
   for (size_t i = 0; i < plain_transfers_.size(); ++i) {

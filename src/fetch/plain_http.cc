@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "fetch/forget_unsent.h"
+
 namespace portolan {
 namespace {
 
@@ -104,7 +106,11 @@ int PlainHttp::TakeKept(const std::string& key) {
 int PlainHttp::Connect(PlainTransfer& transfer) {
   sockaddr_storage address;
   const socklen_t size = SocketAddress(transfer.task().address, transfer.port(), address);
-  const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+  int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE) && !idle_.empty()) {
+    DropIdle(idle_.begin());  // one that nobody uses for one that somebody wants
+    fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+  }
   if (fd < 0 || (connect(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 && errno != EINPROGRESS)) {
     transfer.OnError(errno);
     if (fd >= 0) close(fd);
@@ -231,6 +237,7 @@ void PlainHttp::Abandon(PlainTransfer& transfer) {
   for (size_t fd = 0; fd < sockets_.size(); ++fd) {
     if (sockets_[fd].transfer != &transfer) continue;
     sockets_[fd].transfer = nullptr;
+    ForgetUnsent(static_cast<int>(fd));
     CloseSocket(static_cast<int>(fd));
     return;
   }

@@ -67,12 +67,13 @@ void Resolver::Take(ResolveTask&& task) {
     fact.outcome = allowed ? FetchOutcome::kAnswered : FetchOutcome::kAddressForbidden;
     if (allowed) fact.addresses.push_back(*literal);
     fact.expires_ns = now + options_.max_ttl_s * kSecond;
-    Tell(task.host, fact, now);
+    Tell(task.host, fact, now, /*fresh=*/false);
     return;
   }
-  if (const DnsFact* known = cache_.Find(task.name, now)) {
+  const DnsFact* known = task.anew ? nullptr : cache_.Find(task.name, now);
+  if (known != nullptr) {
     ++counters_.cached;
-    Tell(task.host, *known, now);
+    Tell(task.host, *known, now, /*fresh=*/false);
     return;
   }
   if (waiting_hosts_ >= options_.max_waiting) {
@@ -141,22 +142,24 @@ void Resolver::OnAnswer(const std::string& name, const DnsAnswer& answer) {
   waiting_hosts_ -= hosts.size();
   const DnsFact fact = FactOf(answer);
   const int64_t now = options_.clock->NowNs();
-  if (answer.outcome != FetchOutcome::kCancelled && answer.outcome != FetchOutcome::kLocal) cache_.Put(name, fact);
-  for (const uint64_t host : hosts) Tell(host, fact, now);
+  // Our own faults say nothing of the name.
+  if (FollowOf(answer.outcome, 0).retry != Retry::kNow) cache_.Put(name, fact);
+  for (const uint64_t host : hosts) Tell(host, fact, now, /*fresh=*/true);
   AskWaiting();
 }
 
-void Resolver::Tell(uint64_t host, const DnsFact& fact, int64_t now_ns) {
+void Resolver::Tell(uint64_t host, const DnsFact& fact, int64_t now_ns, bool fresh) {
   // Rounded up: an answer that holds for another half second is no answer for none.
   const int64_t left = std::max<int64_t>(0, fact.expires_ns - now_ns);
   on_resolved_({.host = host,
                 .outcome = fact.outcome,
                 .addresses = fact.addresses,
-                .ttl_s = static_cast<uint32_t>((left + kSecond - 1) / kSecond)});
+                .ttl_s = static_cast<uint32_t>((left + kSecond - 1) / kSecond),
+                .fresh = fresh});
 }
 
 void Resolver::Tell(uint64_t host, FetchOutcome outcome) {
-  on_resolved_({.host = host, .outcome = outcome, .addresses = {}, .ttl_s = 0});
+  on_resolved_({.host = host, .outcome = outcome, .addresses = {}, .ttl_s = 0, .fresh = false});
 }
 
 void Resolver::CancelAll() {

@@ -64,7 +64,7 @@ class Resolver {
   void AskWaiting();
   void OnAnswer(const std::string& name, const DnsAnswer& answer);
   DnsFact FactOf(const DnsAnswer& answer) const;
-  void Tell(uint64_t host, const DnsFact& fact, int64_t now_ns);
+  void Tell(uint64_t host, const DnsFact& fact, int64_t now_ns, bool fresh);
   void Tell(uint64_t host, FetchOutcome outcome);
   void CancelAll();
 

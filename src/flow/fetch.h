@@ -30,14 +30,16 @@ struct FetchTask {
 struct ResolveTask {
   uint64_t host = 0;  // HostKey
   std::string name;   // host name as in URLs; IP literals resolve to themselves, with brackets for IPv6
+  bool anew = false;  // a name server is asked, whatever is remembered
 };
 
 struct Resolution {
   uint64_t host = 0;
-  // kAnswered, kDnsNotFound, kDnsFailed, kDnsTimeout, kAddressForbidden, kLocal, kCancelled
+  // kAnswered, kDnsNotFound, kDnsFailed, kDnsTimeout, kAddressForbidden, kLocal, kCancelled, kShortage
   FetchOutcome outcome = FetchOutcome::kAnswered;
   std::vector<Address> addresses;  // in the resolver's order; not empty when answered
   uint32_t ttl_s = 0;              // how long this holds, negative answers too
+  bool fresh = true;               // a name server was asked; false: it was remembered, or the name is an address
 };
 
 class FetchPort {

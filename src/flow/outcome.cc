@@ -40,6 +40,7 @@ constexpr std::array<Row, kFetchOutcomes> kRows = {{
     {"local", {CountAs::kLocal, Retry::kNow, 0, kSecondMs, false}},
     {"network_down", {CountAs::kLocal, Retry::kNow, 0, 10 * kSecondMs, false}},
     {"cancelled", {CountAs::kLocal, Retry::kNow, 0, 0, false}},
+    {"shortage", {CountAs::kLocal, Retry::kNow, 0, kSecondMs, false}},
 }};
 
 constexpr std::array<std::string_view, kCountAs> kCountNames = {

@@ -34,11 +34,12 @@ enum class FetchOutcome : uint8_t {
   kProtocol,          // HTTP/2 violations
   kDecodeFailed,      // the content coding is broken
   kBomb,              // the content decodes to more than our limit
-  kLocal,             // our own shortage: descriptors, memory, a full queue. Never the host's fault.
+  kLocal,             // our own fault: a full queue, a connection that was kept too long. Never the host's.
   kNetworkDown,       // no fetch of any host works: ours, not theirs
   kCancelled,         // the crawl stops
+  kShortage,          // no descriptor or no memory for a socket: ours, and fewer connections at a time would do
 };
-inline constexpr int kFetchOutcomes = static_cast<int>(FetchOutcome::kCancelled) + 1;
+inline constexpr int kFetchOutcomes = static_cast<int>(FetchOutcome::kShortage) + 1;
 std::string_view FetchOutcomeName(FetchOutcome outcome);  // "answered", "dns_not_found" …
 
 // What an end counts as, in reports.

@@ -382,6 +382,19 @@ TEST_F(FrontierTest, ACalendarThatWentBackwardsWaitsAtMostTheDelayAgain) {
   EXPECT_EQ(Next().until_ns, now_ + 1000 * kSecond);
 }
 
+TEST_F(FrontierTest, ACalendarThatWentForwardsStillWaitsTheDelay) {
+  Open(SmallOptions());
+  Add("http://a.example/1");
+  Add("http://a.example/2");
+  frontier_->Finish(NextFetch().slot, {.retry_after_ns = 1000 * kSecond}, now_);
+  Commit();
+  frontier_.reset();
+  manifest_.emplace(Manifest::Open(env_, "store").value());
+  frontier_ = Frontier::Open(env_, *manifest_, options_, now_, kCalendar + 40 * 86'400 * kSecond).value();
+  EXPECT_GE(Next().until_ns, now_ + options_.politeness.host_delay_ns);
+  EXPECT_LT(Next().until_ns, now_ + 1000 * kSecond);
+}
+
 TEST_F(FrontierTest, MoreFrontQueuesBeforeThanNowLoseNothing) {
   Open(SmallOptions());
   for (int i = 0; i < 3000; ++i) Add("http://h" + std::to_string(i) + ".example/", static_cast<uint8_t>(i % 8));

@@ -141,6 +141,22 @@ class BadInput(unittest.TestCase):
         (self.dir / "status.json").write_text("{")
         self.refuse(BAD_INPUT, "status.json", "status", self.dir, made=True)
 
+    def test_crawl_of_another_version(self):
+        self.assertEqual(crawls.run(PROGRAM, *self.crawl("--max-time", "1s", "--quiet", SEED)).returncode, 0)
+        manifest = max(self.dir.glob("state/MANIFEST*"))
+        text = manifest.read_text()
+        before = sorted(path.name for path in self.dir.rglob("*"))
+        for version in ("0", "2"):
+            manifest.write_text(text.replace("portolan-manifest 1", f"portolan-manifest {version}", 1))
+            self.refuse(BAD_INPUT, [manifest.name, f"portolan-manifest {version}", "this program knows"], "resume",
+                        self.dir, made=True)
+        self.assertEqual(sorted(path.name for path in self.dir.rglob("*")), before)  # nothing was touched
+        manifest.write_text(text)
+        self.assertEqual(crawls.run(PROGRAM, "resume", self.dir, "--max-time", "2s", "--quiet").returncode, 0)
+
+    def test_too_much_memory(self):
+        self.refuse(USAGE, ["memory.total", "control group"], *self.crawl("--memory", "900T", SEED))
+
     def test_demo(self):
         self.refuse(USAGE, "pagse", "demo", "--dir", self.dir, "--world", "pagse=3")
         self.refuse(BAD_INPUT, "demoo", "demo", "--dir", self.dir, "--world-profile", "demoo")
