@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "bench/benchmark.h"
 #include "bench/budget/budget_plot.h"
@@ -25,19 +26,26 @@ using sim::WorldParams;
 
 struct Flags {
   uint64_t fetches = 1'000'000;
-  uint64_t attack_fetches = 150'000;  // 0: without the attacks
+  uint64_t attack_fetches = 50'000;  // 0: without the attacks
   uint64_t domains = 20'000;
   uint64_t pages = 5'000'000;
   uint64_t giants = 20;
   uint64_t giant_pages = 5'000;
-  uint64_t spam_domains = 1'000;
-  double spam_entry = 0.1;
-  uint64_t spam_links = 200;
+  uint64_t spam_domains = 100;
+  double spam_entry = 0.5;  // of the pages of doors
+  double spam_doors = 0.02;
+  uint64_t spam_campaigns = 3;
+  double latency_ms = 400;
+  uint64_t spam_links = 150;
   double spam_wildcard = 0.7;
+  uint64_t spam_addresses = 16;
+  uint64_t shared_addresses = 400;
   uint64_t seed = 1;
-  uint32_t connections = 1000;
-  std::string function;  // empty: the papers', for the top fiftieth of the domains
-  uint32_t vouch_base = 16;
+  uint32_t connections = 12;
+  std::string function = "ranked top=10000 one_in=1000 least=10 most=10000";
+  uint64_t round_bytes = 5'000'000;
+  std::vector<std::string> set;
+  uint32_t vouch_base = 4;
   std::string only;
   std::string dir;
   std::string plot;
@@ -53,9 +61,18 @@ Result<std::unique_ptr<World>> MakeWorld(const Flags& flags, double wildcard, do
   params.spam_entry = flags.spam_entry;
   params.spam_links = flags.spam_links;
   params.spam_wildcard = wildcard;
+  params.spam_addresses = flags.spam_addresses;
+  params.shared_addresses = flags.shared_addresses;
   params.spam_slowness = slowness;
+  params.latency_ms = flags.latency_ms;
+  params.spam_doors = flags.spam_doors;
+  params.spam_campaigns = flags.spam_campaigns;
   params.max_pages_per_host = flags.pages;
   params.addresses = static_cast<decltype(params.addresses)>(flags.domains);
+  for (const std::string& word : flags.set) {
+    const size_t equals = std::min(word.find('='), word.size());
+    RETURN_IF_ERROR(SetParam(params, word.substr(0, equals), word.substr(std::min(equals + 1, word.size()))));
+  }
   return World::Create(params, flags.seed);
 }
 
@@ -69,27 +86,44 @@ struct Pair {
   SpamOutcome star;
 };
 
+// Both at one time, each on its own thread: the world is constant.
 Result<Pair> RunBoth(const World& world, const Flags& flags, uint64_t fetches, Report& report) {
-  SpamCrawlOptions options;
-  options.fetches = fetches;
-  options.connections = flags.connections;
-  options.dir = flags.dir + "/state";
-  options.vouch_base = flags.vouch_base;
-  options.budget_function = flags.function.empty() ? fmt::format("ranked top={} least=10 most=10000",
-                                                                 std::max<uint64_t>(1, flags.domains / 50))
-                                                   : flags.function;
-  Pair pair;
-  for (const bool budgets : {false, true}) {
-    if (flags.only == (budgets ? "bfs" : "star")) continue;
+  const auto crawl = [&](bool budgets) {
+    SpamCrawlOptions options;
     options.budgets = budgets;
-    ASSIGN_OR_RETURN(SpamOutcome outcome, RunSpamCrawl(world, options));
+    options.fetches = fetches;
+    options.connections = flags.connections;
+    options.dir = flags.dir + (budgets ? "/star" : "/bfs");
+    options.vouch_base = flags.vouch_base;
+    options.budget_function = flags.function;
+    options.round_bytes_per_second = flags.round_bytes;
+    options.on_progress = [budgets, fetches](const SpamSample& now) {
+      fmt::print(stderr, "  {} {:>9} of {} requests, {} spam, {} useful\n", budgets ? "STAR" : "BFS ", now.fetches,
+                 fetches, now.spam, now.useful);
+    };
+    return RunSpamCrawl(world, options);
+  };
+  Pair pair;
+  std::future<Result<SpamOutcome>> bfs;
+  if (flags.only != "star") bfs = std::async(std::launch::async, crawl, false);
+  Result<SpamOutcome> star = flags.only == "bfs" ? SpamOutcome() : crawl(true);
+  if (bfs.valid()) {
+    ASSIGN_OR_RETURN(pair.bfs, bfs.get());
+  }
+  RETURN_IF_ERROR(star);
+  pair.star = *std::move(star);
+  for (const bool budgets : {false, true}) {
+    const SpamOutcome& outcome = budgets ? pair.star : pair.bfs;
+    if (outcome.samples.empty()) continue;
     const SpamSample& end = outcome.samples.back();
     report.Line(
-        "  {:<14} {:>9} requests  {:>6.1f} % spam  {:>8} useful  {:>7.1f} virtual h  {:>5} violations  {:.0f} s",
+        "  {:<14} {:>9} requests  {:>6.2f} % spam  {:>8} useful  {:>7.2f} virtual h  {:>2} violations  {:.0f} s",
         budgets ? "STAR + BEAST" : "breadth first", end.fetches, 100 * ShareOf(outcome), end.useful,
         outcome.virtual_hours, outcome.violations, outcome.seconds);
+    report.Line("  {:<14} connections busy {:.0f} %, {} URLs pending, {} admitted in {} ticks", "", 100 * outcome.busy,
+                outcome.pending, outcome.admitted, outcome.ticks);
+    if (!outcome.where.empty()) report.Line("  {:<14} {}", "", outcome.where);
     if (outcome.violations > 0) return Fail(ErrorCode::kCorrupt, "the crawl was not polite");
-    (budgets ? pair.star : pair.bfs) = std::move(outcome);
   }
   return pair;
 }
@@ -145,6 +179,13 @@ Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
   app.add_option("--spam-entry", flags.spam_entry, "Share of ordinary pages with a link into a farm");
   app.add_option("--spam-links", flags.spam_links, "Links of a page of spam");
   app.add_option("--spam-wildcard", flags.spam_wildcard, "Share of farms with a wildcard in their DNS");
+  app.add_option("--spam-addresses", flags.spam_addresses, "Addresses of a farm's domain; 0: ten domains share one");
+  app.add_option("--shared-addresses", flags.shared_addresses, "Of hosting companies, for three domains in ten");
+  app.add_option("--spam-doors", flags.spam_doors, "Share of ordinary domains with links into farms");
+  app.add_option("--spam-campaigns", flags.spam_campaigns, "Farms that one of these links to; 0: any number");
+  app.add_option("--latency", flags.latency_ms, "Mean milliseconds of an answer")->check(CLI::PositiveNumber);
+  app.add_option("--round-bytes", flags.round_bytes, "Bytes a second that a round is taken to merge");
+  app.add_option("--set", flags.set, "Further parameters of the world, as key=value");
   app.add_option("--seed", flags.seed, "Of the web");
   app.add_option("--connections", flags.connections, "Fetches at one time")->check(CLI::PositiveNumber);
   app.add_option("--function", flags.function, "Of budgets (docs/budgets.md)");
@@ -164,6 +205,9 @@ Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
   ASSIGN_OR_RETURN(const auto world, MakeWorld(flags, flags.spam_wildcard, 1));
   report.Line("{} ordinary domains with {} pages, {} of them giants; {} domains of farms", world->Domains(),
               world->TotalPages(), flags.giants, flags.spam_domains);
+  report.Line("  {}", sim::DescribeParams(world->params()));
+  report.Line("  {} connections, {}, a domain vouches for {} others and half its in-degree", flags.connections,
+              flags.function, flags.vouch_base);
   ASSIGN_OR_RETURN(const Pair both, RunBoth(*world, flags, flags.fetches, report));
   Json json;
   if (!flags.only.empty()) {
@@ -208,8 +252,8 @@ Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
   }
   if (flags.attack_fetches == 0) return json;
 
-  report.Line("delay attack: farms take 100 times as long to answer");
-  ASSIGN_OR_RETURN(const auto slow, MakeWorld(flags, flags.spam_wildcard, 100));
+  report.Line("delay attack: farms take 20 times as long to answer, 8 s on average");
+  ASSIGN_OR_RETURN(const auto slow, MakeWorld(flags, flags.spam_wildcard, 20));
   ASSIGN_OR_RETURN(const Pair delayed, RunBoth(*slow, flags, flags.attack_fetches, report));
   const auto useful_an_hour = [](const SpamOutcome& outcome) {
     return static_cast<double>(outcome.samples.back().useful) / outcome.virtual_hours;

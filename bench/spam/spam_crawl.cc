@@ -47,16 +47,17 @@ ShardOptions OptionsOf(const SpamCrawlOptions& wanted) {
   shard.seen.memory = wanted.memory / 4;
   shard.gate.memory = wanted.memory / 8;
   // A day of virtual time has as many early rounds as a real one, and each costs real time: let them seem dearer.
-  shard.seen.pace.bytes_per_second = 2'000'000;
-  shard.gate.pace.bytes_per_second = 2'000'000;
-  shard.gate.pace.ratio = 100;
+  shard.seen.pace.bytes_per_second = wanted.round_bytes_per_second;
+  shard.gate.pace.bytes_per_second = wanted.round_bytes_per_second;
+  // So do passes through Q_R, where breadth first holds the URLs of a million hosts of farms.
+  shard.gate.pace.ratio = 1000;
   shard.gate.pass_answers = 20'000;
   shard.admission.enabled = wanted.budgets;
   shard.admission.star.memory = wanted.memory / 8;
   shard.admission.star.budget_function = wanted.budget_function;
   shard.admission.star.vouch_base = wanted.vouch_base;
-  shard.admission.star.domains_pace.bytes_per_second = 2'000'000;
-  shard.admission.star.edges_pace.bytes_per_second = 2'000'000;
+  shard.admission.star.domains_pace.bytes_per_second = wanted.round_bytes_per_second;
+  shard.admission.star.edges_pace.bytes_per_second = wanted.round_bytes_per_second;
   return shard;
 }
 
@@ -69,10 +70,12 @@ class Ledger {
     }
   }
 
-  void OnHit(const Hit& hit, uint64_t every) {
+  // True when a sample was taken.
+  bool OnHit(const Hit& hit, uint64_t every) {
     const Place place = world_.Find(hit.host, hit.path_and_query);
     const bool spam = place.host.domain >= world_.Domains() && place.host.domain < world_.AllDomains();
     now_.fetches += 1;
+    busy_ns_ += std::max<int64_t>(0, hit.end_ns - hit.unix_ns);
     if (spam) {
       ++now_.spam;
     } else if (place.place_class == PlaceClass::kPage && hit.status == 200) {
@@ -88,10 +91,14 @@ class Ledger {
         });
       }
     }
-    if (now_.fetches % every == 0) samples_.push_back(now_);
+    if (now_.fetches % every != 0) return false;
+    samples_.push_back(now_);
+    return true;
   }
 
   uint64_t fetches() const { return now_.fetches; }
+  const SpamSample& now() const { return now_; }
+  int64_t busy_ns() const { return busy_ns_; }
 
   SpamOutcome Take() {
     if (samples_.empty() || samples_.back().fetches != now_.fetches) samples_.push_back(now_);
@@ -107,6 +114,7 @@ class Ledger {
   std::vector<DomainAccount> domains_;
   std::unordered_set<uint64_t> edges_;
   SpamSample now_;
+  int64_t busy_ns_ = 0;  // of all connections together
   std::vector<SpamSample> samples_;
 };
 
@@ -157,7 +165,7 @@ Result<SpamOutcome> RunSpamCrawl(const World& world, const SpamCrawlOptions& opt
   crawl_options.state_dir = options.dir;
   crawl_options.shard = OptionsOf(options);
   crawl_options.on_hit = [&, every = std::max<uint64_t>(1, options.fetches / kSamples)](const Hit& hit) {
-    ledger.OnHit(hit, every);
+    if (ledger.OnHit(hit, every) && options.on_progress) options.on_progress(ledger.now());
   };
   std::filesystem::remove_all(options.dir);
   ASSIGN_OR_RETURN(const auto crawl, VirtualCrawl::Open(Env::Posix(), world, time, judge, crawl_options));
@@ -167,6 +175,17 @@ Result<SpamOutcome> RunSpamCrawl(const World& world, const SpamCrawlOptions& opt
   }
   const Account account = judge.Finish(time.UnixNs());
   SpamOutcome outcome = ledger.Take();
+  outcome.busy = static_cast<double>(ledger.busy_ns()) / static_cast<double>(time.NowNs()) / options.connections;
+  const Shard& shard = crawl->shard();
+  outcome.pending = shard.frontier().counts().waiting() + shard.gate().waiting();
+  if (shard.admission() != nullptr) {
+    const BeastCounts& beast = shard.admission()->beast().counts();
+    outcome.where = fmt::format("{} links at URLseen, {} URLs at STAR, {} in queues, {} in Q_F; {} passes, {} starved",
+                                shard.seen().waiting(), shard.admission()->star().waiting(), beast.queued, beast.failed,
+                                beast.passes, beast.starved);
+    outcome.ticks = shard.admission()->beast().tick();
+    outcome.admitted = shard.admission()->beast().counts().popped;
+  }
   outcome.violations = account.TotalViolations();
   outcome.virtual_hours = static_cast<double>(time.NowNs()) / 3600e9;
   outcome.seconds = static_cast<double>(Clock::Real().NowNs() - start) * 1e-9;

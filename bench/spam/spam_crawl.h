@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,12 @@
 
 namespace portolan::bench {
 
+struct SpamSample {
+  uint64_t fetches = 0;
+  uint64_t spam = 0;
+  uint64_t useful = 0;
+};
+
 struct SpamCrawlOptions {
   uint64_t fetches = 1'000'000;
   uint32_t connections = 1000;
@@ -22,13 +29,11 @@ struct SpamCrawlOptions {
   bool budgets = true;  // false: breadth first
   uint32_t vouch_base = 16;
   std::string budget_function = "ranked top=10000 least=10 most=10000";
+  // Of a round of a DRUM, in virtual time: the smaller, the rarer are rounds and the shorter is the bench.
+  uint64_t round_bytes_per_second = 20'000'000;
   std::string dir;  // for its state; removed at the end
-};
-
-struct SpamSample {
-  uint64_t fetches = 0;
-  uint64_t spam = 0;
-  uint64_t useful = 0;
+  // Told fifty times on the way.
+  std::function<void(const SpamSample& now)> on_progress;
 };
 
 struct DomainAccount {
@@ -42,6 +47,11 @@ struct SpamOutcome {
   std::vector<DomainAccount> domains;  // ordinary ones, by number
   uint64_t violations = 0;             // of politeness and robots.txt, by the oracle
   uint64_t spam_hosts = 0;             // names of farms that were looked up
+  double busy = 0;                     // share of the connections' time in which they fetched
+  uint64_t ticks = 0;                  // queues of BEAST that were read
+  uint64_t admitted = 0;               // URLs that BEAST gave out …
+  uint64_t pending = 0;                // … and that were not fetched at the end, with those at the gate
+  std::string where;                   // URLs that wait, by place
   double virtual_hours = 0;
   double seconds = 0;
 };

@@ -95,11 +95,12 @@ TEST_P(LocateTest, EveryUrlIsFoundWhereTheCensusCountsIt) {
     EXPECT_EQ(env.List("state").value(), names) << "looking changed the directory";
   }
   EXPECT_GT(ever[UrlPlace::kBack], 0U);
-  EXPECT_GT(ever[UrlPlace::kUnchecked], 0U);
   if (GetParam()) {
     EXPECT_GT(ever[UrlPlace::kBudgetQueue], 0U);
     EXPECT_GT(ever[UrlPlace::kBudgetFailed], 0U);
   } else {
+    // With budgets nothing stays unchecked for long: STAR wants to judge it before the queue is empty.
+    EXPECT_GT(ever[UrlPlace::kUnchecked], 0U);
     EXPECT_GT(ever[UrlPlace::kFront], 0U);
     EXPECT_GT(spilled, 0U);
   }

@@ -90,10 +90,14 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
     enter(kTrapLoop, PlaceClass::kLoop, 0);
     enter(kTrapQuery, PlaceClass::kQuery, 1);
   }
-  if (atlas.all_domains() > atlas.domains() && Unit(Mix64(chances)) < params.spam_entry) {
+  if (atlas.all_domains() > atlas.domains() && Unit(Mix64(chances)) < params.spam_entry &&
+      (params.spam_doors >= 1 || Unit(Draw(web.seed, Salt::kSpam, ~uint64_t{id.domain})) < params.spam_doors)) {
     link.draw = NextDraw(row);
-    const uint32_t farm =
-        atlas.domains() + static_cast<uint32_t>(Below(link.draw, atlas.all_domains() - atlas.domains()));
+    // Who spams a guest book comes back: a domain's links lead to few farms.
+    const uint64_t which = params.spam_campaigns == 0 ? link.draw
+                                                      : Draw(web.seed, Salt::kSpam, ~uint64_t{id.domain},
+                                                             1 + (link.draw >> 32) % params.spam_campaigns);
+    const uint32_t farm = atlas.domains() + static_cast<uint32_t>(Below(which, atlas.all_domains() - atlas.domains()));
     link.target = {{farm, atlas.IsWildcard(farm) ? static_cast<uint32_t>(link.draw) : 0}, PlaceClass::kSpam, 0};
     link.local = false;
     ++made;

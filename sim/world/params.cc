@@ -127,8 +127,11 @@ const std::vector<Field>& Fields() {
       {"spam_domains", &WorldParams::spam_domains},
       {"spam_wildcard", &WorldParams::spam_wildcard},
       {"spam_pages", &WorldParams::spam_pages},
+      {"spam_addresses", &WorldParams::spam_addresses},
       {"spam_links", &WorldParams::spam_links},
       {"spam_entry", &WorldParams::spam_entry},
+      {"spam_doors", &WorldParams::spam_doors},
+      {"spam_campaigns", &WorldParams::spam_campaigns},
   };
   return fields;
 }

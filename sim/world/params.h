@@ -138,11 +138,14 @@ struct WorldParams {
 
   // Spam.
   uint64_t spam_domains = 0;
-  double spam_wildcard = 0.5;  // of them: every host name exists
-  uint64_t spam_pages = 1000;  // a host
-  uint64_t spam_links = 100;   // a page
-  double spam_entry = 0.001;   // of ordinary pages: a link to a farm
-  double spam_slowness = 1;    // an answer of a farm takes so many times as long, in the virtual world
+  double spam_wildcard = 0.5;   // of them: every host name exists
+  uint64_t spam_pages = 1000;   // a host
+  uint64_t spam_links = 100;    // a page
+  double spam_entry = 0.001;    // of ordinary pages: a link to a farm
+  double spam_doors = 1;        // of ordinary domains: only their pages have such links
+  uint64_t spam_campaigns = 0;  // farms that the links of one of these lead to; 0: to any
+  uint64_t spam_addresses = 0;  // of each of them, its hosts spread over them; 0: ten domains share one
+  double spam_slowness = 1;     // an answer of a farm takes so many times as long, in the virtual world
 
   bool operator==(const WorldParams&) const = default;
 };

@@ -336,10 +336,13 @@ DnsAnswer Responder::Resolve(std::string_view host_name) const {
   const uint64_t count = std::max<uint64_t>(1, params.addresses);
   const uint64_t shared = std::clamp<uint64_t>(params.shared_addresses, 1, count);
   uint64_t row = Draw(web_.seed, Salt::kDomainAddress, host->domain);
-  // Farms live together on one address each ten domains; big hosting companies hold the first few.
+  // Farms live together on one address each ten domains, or each has a network of its own behind all others; big
+  // hosting companies hold the first few.
   uint64_t index = 0;
   if (host->domain >= atlas.domains()) {
-    index = Below(Draw(web_.seed, Salt::kDomainAddress, ~uint64_t{0}, host->domain / 10), count);
+    index = params.spam_addresses > 0
+                ? count + (host->domain - atlas.domains()) * params.spam_addresses + host->host % params.spam_addresses
+                : Below(Draw(web_.seed, Salt::kDomainAddress, ~uint64_t{0}, host->domain / 10), count);
     answer.v4.push_back(first + static_cast<uint32_t>(index));
     return answer;
   }

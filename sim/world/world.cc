@@ -55,7 +55,9 @@ Result<std::unique_ptr<World>> World::Create(const WorldParams& params, uint64_t
   if (params.pages < 1) return refuse("at least one page");
   if (params.giants > params.domains) return refuse("no more giants than domains");
   if (params.giants > 0 && params.giant_pages < 1) return refuse("giant_pages");
-  if (params.address_first >> 24 != 127 || (params.address_first + params.addresses) >> 24 != 127) {
+  if (params.spam_addresses > 65'536) return refuse("at most 65,536 addresses of a spam domain");
+  const uint64_t addresses = params.addresses + params.spam_domains * params.spam_addresses;
+  if (params.address_first >> 24 != 127 || (params.address_first + addresses) >> 24 != 127) {
     return refuse("addresses within 127.0.0.0/8");
   }
   return std::unique_ptr<World>(new World(std::make_unique<Impl>(params, seed)));

@@ -162,7 +162,10 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       follow.retry == Retry::kNow || (follow.retry != Retry::kNever && record.attempts + 1 < follow.attempts);
   if (!again) {
     frontier_->Finish(flight.slot, hit, now.now_ns);
-    if (admission_ != nullptr) admission_->Observe(record.url, result);
+    if (admission_ != nullptr) {
+      admission_->Observe(record.url, result);
+      window_.OnFetched();
+    }
     EndUrl(record, result, line);
     return {};
   }
@@ -343,10 +346,12 @@ Status Shard::Pump(Moment now) {
   const bool ending = stopping_ || limited;
   const bool full = !Settled();
   if (!ending && !paused_) AskWaitingNames(now);
-  if (!ending && !full && !paused_) RETURN_IF_ERROR(DispatchTasks(now));
+  const bool dispatching = !ending && !full && !paused_;
+  if (dispatching) RETURN_IF_ERROR(DispatchTasks(now));
+  if (admission_ != nullptr) TellWindow(dispatching, now);
   if (!ending || full) {
-    // A round frees the room. Nobody is hungry while queues hold URLs that may go on.
-    hungry_ = full || (frontier_->Hungry() && (admission_ == nullptr || !admission_->HasQueued()));
+    // A round frees the room.
+    hungry_ = full || HungryForNew();
     RETURN_IF_ERROR(StartRounds(now));
   }
   if (moved || (ending && !doubtful_.empty())) next_wake_ns_ = now.now_ns;
@@ -379,23 +384,19 @@ Status Shard::MoveResults(Moment now, bool* moved) {
   return {};
 }
 
-// URLs whose turn has come go to the robots loop: while the frontier has room for another host, so that no connection
-// idles behind a giant, and else while it holds less than a few URLs a host. Beyond that they wait in BEAST's queues,
-// where a better reputation can still overtake them.
+// URLs whose turn has come go to the robots loop, as far as the window allows (admission_window.h): as fast as pages
+// are fetched, and faster only while connections idle. The rest waits in BEAST's queues, where a better reputation can
+// still overtake it. A host with a long back queue fills the window, and makes it grow if others could be fetched
+// meanwhile.
 Status Shard::Admit(Moment now, bool* moved) {
-  constexpr uint64_t kUrlsAHost = 4;
-  constexpr size_t kBatch = 256;
+  constexpr uint64_t kBatch = 256;
   ASSIGN_OR_RETURN(const uint64_t looked, admission_->Pump(kMoveStep, now.now_ns));
   *moved = *moved || looked > 0;
   GateToFrontier passed(*this, now);
   for (uint64_t admitted = 0; admitted < kMoveStep && gate_backlog_.empty();) {
-    const Frontier::Counts counts = frontier_->counts();
-    const uint64_t pending = counts.waiting() + gate_->in_cache() + gate_->waiting_on_answer();
-    const uint64_t wanted = kUrlsAHost * options_.frontier.back_queues;
-    const bool room_for_hosts = counts.active_hosts < options_.frontier.back_queues && counts.front == 0 &&
-                                gate_->in_cache() + gate_->waiting_on_answer() < wanted;
-    if (pending >= wanted && !room_for_hosts) break;
-    ASSIGN_OR_RETURN(const std::vector<std::string> records, admission_->Pop(kBatch));
+    const uint64_t room = window_.Room(Pending());
+    if (room == 0) break;
+    ASSIGN_OR_RETURN(const std::vector<std::string> records, admission_->Pop(std::min(room, kBatch)));
     if (records.empty()) break;
     for (const std::string& bytes : records) {
       const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
@@ -409,7 +410,21 @@ Status Shard::Admit(Moment now, bool* moved) {
   return {};
 }
 
+uint64_t Shard::Pending() const {
+  return frontier_->counts().waiting() + gate_->in_cache() + gate_->waiting_on_answer();
+}
+
+// After each dispatch. When the frontier's memory is full its front queues hold what came: more would not help.
+void Shard::TellWindow(bool dispatching, Moment now) {
+  const bool idle = dispatching && dry_ && frontier_->counts().front == 0;
+  const bool full = admission_->HasQueued() && window_.Room(Pending()) == 0;
+  const uint64_t idle_connections = connections_ - std::min<uint64_t>(connections_, in_flight_.size());
+  window_.SetIdle(idle ? idle_connections : 0, full, now.now_ns);
+  if (window_.growing()) next_wake_ns_ = std::min(next_wake_ns_, now.now_ns + AdmissionWindow::kAsk);
+}
+
 Status Shard::DispatchTasks(Moment now) {
+  dry_ = false;
   AllowMoreConnections(now);
   if (now.now_ns < short_until_ns_) {
     next_wake_ns_ = std::min(next_wake_ns_, short_until_ns_);
@@ -427,6 +442,7 @@ Status Shard::DispatchTasks(Moment now) {
     switch (dispatch.kind) {
       case Dispatch::Kind::kWait:
         next_wake_ns_ = std::min(next_wake_ns_, dispatch.until_ns);
+        dry_ = true;
         return {};
       case Dispatch::Kind::kMoreWork:
         break;
@@ -509,7 +525,7 @@ Status Shard::StartRounds(Moment now) {
   ASSIGN_OR_RETURN(const bool seen_began, seen_->StartRound(now.now_ns, hungry_));
   // What is at the gate is nearer than what is in BEAST's queues, and keeps that from going on: with a full gate and
   // full queues nobody else would ask.
-  const bool gate_hungry = hungry_ || frontier_->Hungry();
+  const bool gate_hungry = hungry_ || FrontierHungry();
   ASSIGN_OR_RETURN(const bool gate_began, gate_->StartRounds(GateTime(now), gate_hungry));
   bool star_began = false;
   if (admission_ != nullptr) {

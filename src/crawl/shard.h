@@ -36,6 +36,7 @@
 #include "archive/crawl_log.h"
 #include "base/result.h"
 #include "crawl/admission.h"
+#include "crawl/admission_window.h"
 #include "crawl/counts.h"
 #include "crawl/outage.h"
 #include "crawl/scope.h"
@@ -183,9 +184,13 @@ class Shard : public Checkpointable {
   class GateToFrontier;
 
   Shard(FetchPort& port, ArchivePort& archive, const ShardOptions& options, Scope scope)
-      : port_(port), archive_(archive), options_(options), scope_(std::move(scope)), outage_(options.outage) {
-    connections_ = options.connections;
-  }
+      : port_(port),
+        archive_(archive),
+        options_(options),
+        scope_(std::move(scope)),
+        outage_(options.outage),
+        connections_(options.connections),
+        window_(uint64_t{kUrlsAHost} * options.frontier.back_queues) {}
   Status Restore(const Manifest& manifest);
 
   // What became of a fetch, for good.
@@ -208,6 +213,16 @@ class Shard : public Checkpointable {
   Status StartRounds(Moment now);
   Status AddNew(const UrlRecord& record, GateSink& sink, Moment now);
   Status Admit(Moment now, bool* moved);
+  // Admitted and not fetched, but for those of hosts that do not answer.
+  uint64_t Pending() const;
+  // Nobody wants new URLs while others may go on. With budgets those are what is left of BEAST's current queue: what
+  // was found should be judged before the tick moves on, or the next queue, which farms fill for sure, goes before it.
+  bool HungryForNew() const {
+    return admission_ == nullptr ? frontier_->Hungry() : admission_->Current() < window_.size();
+  }
+  // With budgets also when it has hosts enough, but none that may be hit while connections idle.
+  bool FrontierHungry() const { return frontier_->Hungry() || (admission_ != nullptr && dry_); }
+  void TellWindow(bool dispatching, Moment now);
   Status AddToGate(const UrlRecord& record, GateSink& sink, Moment now);
   Status TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now);
   Status PlaceBacklogs(Moment now);
@@ -219,6 +234,7 @@ class Shard : public Checkpointable {
   GateNow GateTime(Moment now) const {
     return {now.now_ns, static_cast<uint32_t>((calendar_ns_ + now.now_ns - opened_ns_) / 1'000'000'000)};
   }
+  static constexpr uint32_t kUrlsAHost = 4;  // the least window, for each back queue
   uint64_t PagesInFlight() const { return in_flight_.size() - robots_in_flight_; }
 
   FetchPort& port_;
@@ -260,6 +276,8 @@ class Shard : public Checkpointable {
   bool stopping_ = false;
   bool paused_ = false;
   bool hungry_ = false;
+  bool dry_ = false;        // the last dispatch left connections free because no host was ready
+  AdmissionWindow window_;  // of admission_
   std::string_view limit_reached_;
   int64_t opened_ns_ = 0;
   int64_t ran_before_ns_ = 0;

@@ -15,6 +15,8 @@
 namespace portolan {
 namespace {
 
+constexpr uint64_t kMaxOneIn = 1'000'000;
+
 struct Bounds {
   uint32_t least;
   uint32_t most;
@@ -46,30 +48,34 @@ class StepsDown {
 
 class Ranked : public BudgetFunction {
  public:
-  Ranked(size_t top, Bounds bounds, bool flat) : top_(top), bounds_(bounds), flat_(flat) {}
+  Ranked(size_t top, uint64_t one_in, Bounds bounds, bool flat)
+      : top_(top), one_in_(one_in), bounds_(bounds), flat_(flat) {}
   size_t ranks() const override { return top_; }
 
   BudgetTable Make(InDegreeRanks& ranks) const override {
     CHECK(ranks.top() == top_);
+    const uint64_t top =
+        one_in_ == 1 ? top_ : std::min<uint64_t>(top_, std::max<uint64_t>(1, ranks.domains() / one_in_));
     StepsDown steps(ranks.kept());
     ranks.ForEachClass([&](uint32_t in_degree, uint64_t above, uint64_t equal) {
-      steps.Add(in_degree, AtRank(2 * above + equal + 1));
+      steps.Add(in_degree, AtRank(2 * above + equal + 1, top));
     });
     return steps.Finish(bounds_.least);
   }
 
  private:
   // Mean ranks come doubled: they are whole or half.
-  uint32_t AtRank(uint64_t doubled) const {
-    if (doubled > 2 * top_) return bounds_.least;
-    if (flat_ || top_ == 1) return bounds_.most;
+  uint32_t AtRank(uint64_t doubled, uint64_t top) const {
+    if (doubled > 2 * top) return bounds_.least;
+    if (flat_ || top == 1) return bounds_.most;
     const uint64_t span = bounds_.most - bounds_.least;
-    const uint64_t whole = 2 * (top_ - 1);
+    const uint64_t whole = 2 * (top - 1);
     const uint64_t fallen = (span * (doubled - 2) + whole / 2) / whole;
     return bounds_.most - static_cast<uint32_t>(fallen);
   }
 
   size_t top_;
+  uint64_t one_in_;  // of all known domains at most one in so many; 1: no matter how many there are
   Bounds bounds_;
   bool flat_;
 };
@@ -160,18 +166,18 @@ std::unique_ptr<const BudgetFunction> FromSteps(std::vector<BudgetStep> steps) {
 
 Made MakeRanked(ArgumentWords words) {
   std::array parameters{Parameter{"top", 10'000, BudgetFunction::kMaxRanks}, Parameter{"least", 10, kMaxBudget},
-                        Parameter{"most", 10'000, kMaxBudget}};
+                        Parameter{"most", 10'000, kMaxBudget}, Parameter{"one_in", 1, kMaxOneIn}};
   RETURN_IF_ERROR(ReadParameters("ranked", words, parameters));
   ASSIGN_OR_RETURN(const Bounds bounds, ReadBounds("ranked", parameters[1], parameters[2]));
-  return std::make_unique<Ranked>(parameters[0].value, bounds, false);
+  return std::make_unique<Ranked>(parameters[0].value, parameters[3].value, bounds, false);
 }
 
 Made MakePopular(ArgumentWords words) {
   std::array parameters{Parameter{"top", 10'000, BudgetFunction::kMaxRanks}, Parameter{"least", 1, kMaxBudget},
-                        Parameter{"most", 10'000, kMaxBudget}};
+                        Parameter{"most", 10'000, kMaxBudget}, Parameter{"one_in", 1, kMaxOneIn}};
   RETURN_IF_ERROR(ReadParameters("popular", words, parameters));
   ASSIGN_OR_RETURN(const Bounds bounds, ReadBounds("popular", parameters[1], parameters[2]));
-  return std::make_unique<Ranked>(parameters[0].value, bounds, true);
+  return std::make_unique<Ranked>(parameters[0].value, parameters[3].value, bounds, true);
 }
 
 Made MakeEqual(ArgumentWords words) {

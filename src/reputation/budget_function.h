@@ -10,8 +10,10 @@
 //   inverse       `most` / in-degree, not below `least`
 //   table         steps "in-degree:budget": from that in-degree on that budget
 //
-// Domains of equal in-degree get the budget of their mean rank; those of in-degree 0 have no rank and get `least`.
-// Thread: immutable.
+// `one_in` of ranked and popular: the top is at most one in so many of the domains that are known. The paper's 10,000
+// were one in 3,300; while a crawl knows fewer domains than `top`, each of them, farms included, would be at the top.
+// 1, the default, is the paper's way. Domains of equal in-degree get the budget of their mean rank; those of in-degree
+// 0 have no rank and get `least`. Thread: immutable.
 
 #pragma once
 

@@ -143,6 +143,17 @@ TEST(BudgetFunctionTest, WithoutTiesTheBudgetsAreOneToEachRank) {
   for (uint32_t rank = 1; rank <= 5'000; ++rank) ASSERT_EQ(budgets[rank - 1], rank <= 1000 ? 1001 - rank : 1) << rank;
 }
 
+// A young crawl knows few domains: the top must not be all of them.
+TEST(BudgetFunctionTest, OneInBoundsTheTopByTheDomainsThatAreKnown) {
+  std::vector<uint32_t> in_degrees(900, 0);  // domains that nobody links to count as known
+  for (uint32_t i = 1; i <= 100; ++i) in_degrees.push_back(i);
+  EXPECT_EQ(Make("ranked top=500 one_in=50", in_degrees), Make("ranked top=20", in_degrees));
+  EXPECT_EQ(Make("popular top=500 one_in=100", in_degrees), Make("popular top=10", in_degrees));
+  EXPECT_EQ(Make("ranked top=15 one_in=50", in_degrees), Make("ranked top=15", in_degrees)) << "top still holds";
+  EXPECT_EQ(Make("ranked top=500 one_in=5000", in_degrees), Make("ranked top=1", in_degrees)) << "at least one";
+  EXPECT_EQ(Make("ranked top=500 one_in=1", in_degrees), Make("ranked top=500", in_degrees));
+}
+
 TEST(BudgetFunctionTest, PopularGivesTheMostToTheTopAndTheLeastToOthers) {
   const BudgetTable table = Make("popular top=2 most=500", {5, 9, 7, 1, 0});
   EXPECT_EQ(table.BudgetOf(9), 500U);
