@@ -7,18 +7,18 @@
 //   naive  at N: over the iteration (one emptying of Q, one reading of Q_F) in which page N is crawled.
 // Raw bytes are those of the records, as the theorems count; disk bytes those of the files, compressed.
 
-#include <stdlib.h>
-
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "base/units.h"
 #include "bench/benchmark.h"
 #include "bench/budget/budget_plot.h"
 #include "bench/budget/naive_budget.h"
 #include "bench/budget/synthetic_crawl.h"
+#include "bench/scratch_dir.h"
 #include "io/clock.h"
 #include "plan/budget_models.h"
 
@@ -137,11 +137,11 @@ Result<Json> RunBudgetBench(int argc, char** argv, Report& report) {
   } catch (const CLI::ParseError& error) {
     return Fail(ErrorCode::kInvalidArgument, error.what());
   }
-  const bool temporary = dir.empty();
-  if (temporary) {
-    std::string pattern = std::filesystem::temp_directory_path() / "portolan-budget-XXXXXX";
-    if (mkdtemp(pattern.data()) == nullptr) return std::unexpected(Error::FromErrno(errno, "temporary folder"));
-    dir = pattern;
+  std::optional<ScratchDir> scratch;
+  if (dir.empty()) {
+    ASSIGN_OR_RETURN(ScratchDir made, ScratchDir::Create("budget"));
+    scratch.emplace(std::move(made));
+    dir = scratch->path();
   }
   const std::string work = dir + "/queues";
 
@@ -158,7 +158,6 @@ Result<Json> RunBudgetBench(int argc, char** argv, Report& report) {
   // The naive way is measured at whole iterations: one more.
   ASSIGN_OR_RETURN(const Outcome beast, RunCrawl(BeastQueuesUnderTest::Open, options, most, false, work));
   ASSIGN_OR_RETURN(const Outcome naive, RunCrawl(NaiveBudget::Open, options, most + 2 * options.queue(), false, work));
-  if (temporary) std::filesystem::remove_all(dir);
 
   BudgetParams model;
   model.pages_per_s = 1;

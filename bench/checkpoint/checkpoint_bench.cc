@@ -21,6 +21,7 @@
 #include "bench/checkpoint/large_crawl.h"
 #include "bench/checkpoint/small_web.h"
 #include "bench/flags.h"
+#include "bench/scratch_dir.h"
 #include "crawl/wiring.h"
 
 namespace portolan::bench {
@@ -33,24 +34,6 @@ struct Flags {
   double every = 2;
   std::string memory = "1G";
   std::string dir;
-};
-
-class Scratch {
- public:
-  explicit Scratch(const std::string& under) {
-    const std::filesystem::path base =
-        under.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(under);
-    std::string name = (base / "portolan-checkpoint-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 void RaiseDescriptors() {
@@ -101,8 +84,7 @@ Result<nlohmann::ordered_json> RunCheckpointBench(int argc, char** argv, Report&
     return Fail(ErrorCode::kInvalidArgument, "--urls must be at least --hosts, and that at least 1");
   }
   RaiseDescriptors();
-  const Scratch scratch(flags.dir);
-  if (scratch.path().empty()) return Fail(ErrorCode::kIo, "no folder for the crawl");
+  ASSIGN_OR_RETURN(const ScratchDir scratch, ScratchDir::Create("checkpoint", flags.dir));
   ASSIGN_OR_RETURN(const auto web, SmallWeb::Start(flags.hosts));
   LargeCrawl crawl{web.get(), {}, flags.urls, flags.hosts};
   ASSIGN_OR_RETURN(crawl.options, OptionsOf(flags, *web, scratch.path()));

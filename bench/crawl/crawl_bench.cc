@@ -28,6 +28,7 @@
 #include "bench/crawl/rivals.h"
 #include "bench/crawl/served_world.h"
 #include "bench/flags.h"
+#include "bench/scratch_dir.h"
 
 namespace portolan::bench {
 namespace {
@@ -51,25 +52,6 @@ struct Flags {
   int server_core = 0;
   int client_core = 1;
   std::string only;
-};
-
-// A folder that goes away with everything in it.
-class ScratchDir {
- public:
-  explicit ScratchDir(const std::string& under) {
-    const std::filesystem::path base =
-        under.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(under);
-    std::string name = (base / "portolan-crawl-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~ScratchDir() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 struct Outcome {
@@ -168,8 +150,7 @@ Result<nlohmann::ordered_json> RunCrawlBench(int argc, char** argv, Report& repo
       ->check(CLI::IsMember({"close", "keepalive"}));
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (std::thread::hardware_concurrency() < 2) flags.client_core = flags.server_core;
-  const ScratchDir scratch(flags.dir);
-  if (scratch.path().empty()) return Fail(ErrorCode::kIo, "no temporary folder");
+  ASSIGN_OR_RETURN(const ScratchDir scratch, ScratchDir::Create("crawl", flags.dir));
 
   ASSIGN_OR_RETURN(const Outcome check,
                    CrawlOnce(flags, std::min(kCheckPages, flags.pages), false, scratch.path() + "/check"));

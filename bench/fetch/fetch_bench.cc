@@ -16,6 +16,7 @@
 #include "bench/benchmark.h"
 #include "bench/fetch/bare_curl.h"
 #include "bench/flags.h"
+#include "bench/scratch_dir.h"
 #include "fetch/fetch_loops.h"
 #include "fetch/testing/nginx.h"
 #include "flow/url_record.h"
@@ -153,8 +154,8 @@ Result<nlohmann::ordered_json> RunFetchBench(int argc, char** argv, Report& repo
   app.add_option("--connections", connections, "new, kept or both")->check(CLI::IsMember({"new", "kept", "both"}));
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (!Nginx::Installed()) return Fail(ErrorCode::kNotFound, "nginx is not installed");
-  std::string dir = (std::filesystem::temp_directory_path() / "portolan-bench-XXXXXX").string();
-  if (mkdtemp(dir.data()) == nullptr) return Fail(ErrorCode::kIo, "no temporary directory");
+  ASSIGN_OR_RETURN(const ScratchDir scratch, ScratchDir::Create("fetch"));
+  const std::string& dir = scratch.path();
   std::filesystem::permissions(dir, std::filesystem::perms(0755));
   std::ofstream(dir + "/page.html") << std::string(work.page_bytes, 'p');
 
@@ -162,10 +163,7 @@ Result<nlohmann::ordered_json> RunFetchBench(int argc, char** argv, Report& repo
   Status status;
   {
     const Nginx nginx(dir, "", "", kAddresses);
-    if (!nginx.running()) {
-      std::filesystem::remove_all(dir);
-      return Fail(ErrorCode::kIo, "nginx does not start");
-    }
+    if (!nginx.running()) return Fail(ErrorCode::kIo, "nginx does not start");
     work.port = nginx.port();
     report.Line("{} pages of {} from nginx, {} hosts, {} at once", work.pages, FormatBytes(work.page_bytes), work.hosts,
                 work.concurrent);
@@ -188,7 +186,6 @@ Result<nlohmann::ordered_json> RunFetchBench(int argc, char** argv, Report& repo
       }
     }
   }
-  std::filesystem::remove_all(dir);
   RETURN_IF_ERROR(status);
   return json;
 }

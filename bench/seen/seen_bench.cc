@@ -8,7 +8,6 @@
 // the timed runs the count and the sum of the hashes of the new URLs must agree too.
 
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "base/bytes.h"
@@ -24,6 +24,7 @@
 #include "base/units.h"
 #include "bench/benchmark.h"
 #include "bench/flags.h"
+#include "bench/scratch_dir.h"
 #include "bench/seen/drum_seen.h"
 #include "bench/seen/link_stream.h"
 #include "bench/seen/lmdb_seen.h"
@@ -282,11 +283,11 @@ Result<Json> RunSeenBench(int argc, char** argv, Report& report) {
   ASSIGN_OR_RETURN(const uint64_t n, ParseCount(n_text));
   ASSIGN_OR_RETURN(settings.ram, ParseBytes(ram_text));
   if (n < 100'000) return Fail(ErrorCode::kInvalidArgument, "--n: at least 100K");
-  bool temporary = settings.dir.empty();
-  if (temporary) {
-    std::string pattern = std::filesystem::temp_directory_path() / "portolan-seen-XXXXXX";
-    if (mkdtemp(pattern.data()) == nullptr) return std::unexpected(Error::FromErrno(errno, "temporary folder"));
-    settings.dir = pattern;
+  std::optional<ScratchDir> scratch;
+  if (settings.dir.empty()) {
+    ASSIGN_OR_RETURN(ScratchDir made, ScratchDir::Create("seen"));
+    scratch.emplace(std::move(made));
+    settings.dir = scratch->path();
   }
   const auto wanted = [&](const MethodInfo& info) {
     return only.empty() || ("," + only + ",").find("," + std::string(info.key) + ",") != std::string::npos;
@@ -355,7 +356,6 @@ Result<Json> RunSeenBench(int argc, char** argv, Report& report) {
     growth.push_back(std::move(row));
   }
   json["growth"] = std::move(growth);
-  if (temporary) std::filesystem::remove_all(settings.dir);
   return json;
 }
 

@@ -30,6 +30,7 @@
 #include "base/units.h"
 #include "bench/benchmark.h"
 #include "bench/flags.h"
+#include "bench/scratch_dir.h"
 #include "io/clock.h"
 #include "io/rng.h"
 #include "sim/server/server_fixture.h"
@@ -54,23 +55,6 @@ struct Flags {
 struct PageUrl {
   std::string host;
   std::string path;
-};
-
-// A folder that goes away with everything in it.
-class TempDir {
- public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "portolan-simserve-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 Result<std::string> Output(const std::string& command) {
@@ -282,8 +266,7 @@ Result<nlohmann::ordered_json> RunSimserve(int argc, char** argv, Report& report
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (std::thread::hardware_concurrency() < 2) flags.client_core = flags.server_core;
 
-  const TempDir dir;
-  if (dir.path().empty()) return Fail(ErrorCode::kIo, "no temporary folder");
+  ASSIGN_OR_RETURN(const ScratchDir dir, ScratchDir::Create("simserve"));
   // The server's thread inherits the core of the thread that starts it.
   cpu_set_t all_cores;
   ::sched_getaffinity(0, sizeof all_cores, &all_cores);

@@ -4,8 +4,6 @@
 // Besides: the papers' Figure 7(b) (pages fetched of a domain by how many others link to it), and two attacks: farms
 // that answer slowly, to hold connections, and farms with a wildcard in their DNS, to have more hosts than anybody.
 
-#include <stdlib.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +12,7 @@
 #include "bench/benchmark.h"
 #include "bench/budget/budget_plot.h"
 #include "bench/flags.h"
+#include "bench/scratch_dir.h"
 #include "bench/spam/spam_crawl.h"
 #include "sim/world/params.h"
 
@@ -194,13 +193,8 @@ Result<Json> RunSpamBench(int argc, char** argv, Report& report) {
       ->check(CLI::IsMember({"bfs", "star"}));
   app.add_option("--plot", flags.plot, "Write useful pages over requests here, as SVG");
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
-  std::string pattern = std::filesystem::temp_directory_path() / "portolan-spam-XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) return std::unexpected(Error::FromErrno(errno, "temporary folder"));
-  flags.dir = pattern;
-  struct RemoveAtEnd {
-    std::string dir;
-    ~RemoveAtEnd() { std::filesystem::remove_all(dir); }
-  } const remove{flags.dir};
+  ASSIGN_OR_RETURN(const ScratchDir scratch, ScratchDir::Create("spam"));
+  flags.dir = scratch.path();
 
   ASSIGN_OR_RETURN(const auto world, MakeWorld(flags, flags.spam_wildcard, 1));
   report.Line("{} ordinary domains with {} pages, {} of them giants; {} domains of farms", world->Domains(),

@@ -265,7 +265,7 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   }
   const uint64_t descriptors = RaiseDescriptorLimit();
   const ConnectionPlan plan = PlanConnections(descriptors, config.fetch.connections, LoopsOf(config));
-  if (plan.connections == 0) {
+  if (plan.connections == 0 && config.fetch.connections > 0) {
     return Fail(ErrorCode::kIo, fmt::format("the system allows {} open files (ulimit -n), a crawl needs more than {}",
                                             descriptors, kDescriptorsForFiles));
   }

@@ -4,7 +4,6 @@ usage: descriptors_test.py PORTOLAN
 """
 
 import json
-import os
 import pathlib
 import resource
 import subprocess
@@ -29,8 +28,8 @@ class FewDescriptors(unittest.TestCase):
         self.web = crawls.Web(PROGRAM, folder.name, *WORLD)
         self.addCleanup(self.web.__exit__)
 
-    def start(self, limit, *flags):
-        command = [PROGRAM, "crawl", *self.web.flags(), "--scope", "any", "--delay", "5ms", "--ip-delay", "1ms",
+    def start(self, limit, *flags, delay="5ms"):
+        command = [PROGRAM, "crawl", *self.web.flags(), "--scope", "any", "--delay", delay, "--ip-delay", "1ms",
                    "--max-pages", "0", "--set", "politeness.delay_factor=0", "--dir", self.dir, "--json", *flags,
                    *self.web.ready["seeds"]]
         process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -68,16 +67,15 @@ class FewDescriptors(unittest.TestCase):
         self.judge(json.loads(out))
 
     def test_taken_away_while_it_runs(self):
-        process = self.start((4096, 4096), "--connections", "100", "--quiet")
+        process = self.start((4096, 4096), "--connections", "100", "--quiet", delay="200ms")
 
         def some():
             self.assertIsNone(process.poll(), "the crawl has ended already")
             status = crawls.status(PROGRAM, self.dir)
             return status is not None and status["pages"] >= 50
         crawls.wait_until(some, 60, "50 pages")
-        # As many as are open, and a few: the files of the crawl still find theirs.
-        taken = len(os.listdir(f"/proc/{process.pid}/fd"))
-        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (max(64, taken - 30), 4096))
+        # Fewer than those that stay open for the whole crawl: nothing new can be opened.
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (16, 4096))
         def short():
             return process.poll() is not None or crawls.status(PROGRAM, self.dir)["shortages"] > 0
         crawls.wait_until(short, 60, "the shortage")

@@ -19,7 +19,7 @@ import crawls
 PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 USAGE, BAD_INPUT = 2, 3
 WORLD = ["--profile", "spam", "--seed", "3", "--set", "domains=60", "--set", "pages=3000", "--set", "spam_domains=30",
-         "--set", "giant_pages=1000"]
+         "--set", "giant_pages=1000", "--set", "robots_rules=1"]
 BUDGETS = ["--set", "budget.enabled=true", "--set", "budget.function=ranked top=50 least=2 most=40",
            "--set", "budget.queues=8"]
 PACE = ["--scope", "any", "--delay", "20ms", "--ip-delay", "2ms", "--set", "politeness.delay_factor=0",

@@ -1,8 +1,10 @@
 """A crawl whose network goes away and comes back: loopback is set down and up in a network namespace of its own.
 
-usage: outage_test.py PORTOLAN
+usage: outage.py PORTOLAN
 
-Needs a network namespace (root); skipped where there is none.
+Needs a network namespace (root); skipped where there is none. Not part of ./test: what is in flight when the network goes
+is the machine's choice, and the run fails now and then where too few hosts are known for a verdict. The verdict itself
+is tested in virtual time (sim/drive/outage_crawl_test.cc).
 """
 
 import json
@@ -15,7 +17,8 @@ import tempfile
 import time
 import unittest
 
-import crawls
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "crawl"))
+import crawls  # noqa: E402
 
 PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 INSIDE = "PORTOLAN_OUTAGE_TEST_INSIDE"
@@ -23,7 +26,7 @@ WORLD = ["--profile", "demo", "--seed", "9", "--set", "domains=60", "--set", "pa
 # Without TLS: there, requests that were given up can still arrive when the network is back (docs/faults.md).
 GAP = "20ms"
 QUICK = ["--set", "fetch.connect_timeout=1s", "--set", "fetch.first_byte_timeout=3s", "--set", "fetch.dns_timeout=200ms",
-         "--set", "fetch.dns_tries=2"]
+         "--set", "fetch.dns_tries=2", "--set", "politeness.max_back_off=2s"]
 
 
 def network(state):
@@ -89,7 +92,7 @@ class NetworkDown(unittest.TestCase):
 
     def test_gone_and_back(self):
         process = self.start(self.command)
-        for pages in (150, 800):
+        for pages in (400, 1000):  # by then many hosts are known
             self.wait_for_pages(process, pages)
             network("down")
             self.wait_for_pause(process)
@@ -112,7 +115,7 @@ class NetworkDown(unittest.TestCase):
 
     def test_resumed_without_a_network(self):
         process = self.start(self.command)
-        self.wait_for_pages(process, 300)
+        self.wait_for_pages(process, 500)
         network("down")
         self.wait_for_pause(process)
         process.terminate()
