@@ -108,7 +108,6 @@ class Beast {
   uint32_t horizon() const { return static_cast<uint32_t>(queues_ - 1); }  // places that fit: below it
   uint64_t pass_length() const { return pass_length_; }                    // queues from one re-scan to the next
   uint64_t emptied() const { return emptied_; }                            // … of them that are done
-  uint64_t current() const { return slot(tick_).size(); }                  // URLs left in the current queue
   uint64_t rescan_left() const { return rescan_left_; }
   bool empty() const { return counts_.queued + counts_.failed + counts_.out == 0; }
   const BeastCounts& counts() const { return counts_; }

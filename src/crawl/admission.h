@@ -67,8 +67,6 @@ class Admission {
   Result<std::vector<std::string>> Pop(size_t max) { return beast_->Pop(max); }
   // Pop has something now.
   bool HasQueued() const { return beast_->counts().queued > 0; }
-  // URLs that Pop has before BEAST's tick moves on.
-  uint64_t Current() const { return beast_->current(); }
   bool Ready() const { return star_->ResultsReady() || !unplaced_.empty() || !returning_.empty(); }
 
   int64_t NextRoundTime(int64_t now_ns, bool hungry) { return star_->NextRoundTime(now_ns, hungry); }

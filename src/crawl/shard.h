@@ -215,11 +215,8 @@ class Shard : public Checkpointable {
   Status Admit(Moment now, bool* moved);
   // Admitted and not fetched, but for those of hosts that do not answer.
   uint64_t Pending() const;
-  // Nobody wants new URLs while others may go on. With budgets those are what is left of BEAST's current queue: what
-  // was found should be judged before the tick moves on, or the next queue, which farms fill for sure, goes before it.
-  bool HungryForNew() const {
-    return admission_ == nullptr ? frontier_->Hungry() : admission_->Current() < window_.size();
-  }
+  // Nobody wants new URLs while queues hold some that may go on.
+  bool HungryForNew() const { return frontier_->Hungry() && (admission_ == nullptr || !admission_->HasQueued()); }
   // With budgets also when it has hosts enough, but none that may be hit while connections idle.
   bool FrontierHungry() const { return frontier_->Hungry() || (admission_ != nullptr && dry_); }
   void TellWindow(bool dispatching, Moment now);
