@@ -293,11 +293,20 @@ FetchOutcome GetWithoutDescriptors(bool reuse) {
   return response.outcome;
 }
 
+// The undefined-behaviour sanitizer opens a pipe to look at an object's type and calls the type wrong when it cannot.
+#if defined(__SANITIZE_ADDRESS__)
+#define SKIP_WHERE_CHECKS_NEED_DESCRIPTORS() GTEST_SKIP() << "the sanitizer needs descriptors of its own"
+#else
+#define SKIP_WHERE_CHECKS_NEED_DESCRIPTORS()
+#endif
+
 TEST(FetchFaultsTest, NoDescriptorsLeftIsOurOwnFault) {
+  SKIP_WHERE_CHECKS_NEED_DESCRIPTORS();
   EXPECT_EQ(GetWithoutDescriptors(/*reuse=*/false), FetchOutcome::kShortage);
 }
 
 TEST(FetchFaultsTest, AnIdleConnectionGivesUpItsDescriptor) {
+  SKIP_WHERE_CHECKS_NEED_DESCRIPTORS();
   EXPECT_NE(GetWithoutDescriptors(/*reuse=*/true), FetchOutcome::kShortage);
 }
 
