@@ -110,7 +110,11 @@ FetchOutcome OutcomeOfTransfer(const TransferEnd& end) {
   if (Says(end, "chunked-encod") || (end.code == CURLE_WEIRD_SERVER_REPLY && Says(end, "Content-Length"))) {
     return kBadFraming;
   }
-  if (end.code == CURLE_RECV_ERROR && Says(end, "Too large response headers")) return kHeadTooLarge;
+  // Over HTTP/2 libcurl's own limit breaks off nghttp2, which can only say that it was broken off.
+  if (end.code == CURLE_RECV_ERROR &&
+      (Says(end, "Too large response headers") || Says(end, "user callback function failed"))) {
+    return kHeadTooLarge;
+  }
   switch (end.phase) {
     case TransferPhase::kConnecting:
       return row.connecting;

@@ -184,6 +184,14 @@ void CurlTransfer::GiveUp(CurlMulti& multi) {
   giving_up = false;
 }
 
+// After an error libcurl keeps an HTTP/2 connection for the next request, also one that it can no longer read: that
+// request would be seen by the server and its answer by nobody. One that was shut down it takes for dead.
+void CurlTransfer::SpoilConnection() {
+  curl_socket_t fd = CURL_SOCKET_BAD;
+  if (curl_easy_getinfo(easy_, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD)
+    shutdown(fd, SHUT_RDWR);
+}
+
 size_t CurlTransfer::OnHeaderLine(char* bytes, size_t size, size_t count, void* self) {
   return static_cast<CurlTransfer*>(self)->HeaderLine({bytes, size * count}) ? size * count : 0;
 }

@@ -38,6 +38,8 @@ class CurlTransfer : public Exchange {
   FetchResponse Finish(FetchOutcome outcome, std::string_view detail);
   // Takes it out of `multi` before its end; what was not sent never is.
   void GiveUp(CurlMulti& multi);
+  // It ended in an error: its connection, if libcurl keeps it, is for nobody.
+  void SpoilConnection();
 
  private:
   CurlTransfer(const FetchOptions& options, const RequestFields& fields, TlsSessions& sessions, size_t slot,

@@ -11,7 +11,7 @@
 namespace portolan {
 namespace {
 
-// Time limits are noticed at most a sixteenth late, and within these bounds.
+// Time limits are noticed at most an eighth late: a tick until someone looks, and one that passed since the last look.
 constexpr int64_t kShortestTick = 5 * kMillisecond;
 constexpr int64_t kLongestTick = 250 * kMillisecond;
 
@@ -50,7 +50,7 @@ Result<std::unique_ptr<FetchLoop>> FetchLoop::Create(const FetchOptions& options
   made->curl_free_.push_back(0);
   const int64_t tick = TickOf(options.limits);
   made->loop_->AddTimer(tick, [self = made.get()] { self->CheckTimes(); }, tick);
-  made->loop_->BeforeWait([self = made.get()] { self->TellAnswers(); });
+  made->loop_->BeforeWait([self = made.get()] { self->OnBeforeWait(); });
   made->thread_ = std::thread([self = made.get()] {
     BlockSigpipe();
     pthread_setname_np(pthread_self(), "fetch");
@@ -151,6 +151,7 @@ void FetchLoop::StartCurl(FetchTask&& task) {
 void FetchLoop::OnCurlDone(CURL* easy, CURLcode code) {
   CurlTransfer& transfer = *CurlTransfer::Of(easy);
   FetchResponse response = transfer.Finish(code);
+  if (code != CURLE_OK) transfer.SpoilConnection();
   multi_->Remove(easy);
   End(curl_free_, transfer.slot(), std::move(response));
   StartWaiting();
@@ -186,8 +187,15 @@ void FetchLoop::Answer(FetchResponse&& response) {
   handler_.OnResponse(std::move(response), index_);
 }
 
+void FetchLoop::OnBeforeWait() {
+  TellAnswers();
+  looked_ns_ = options_.clock->NowNs();
+}
+
+// A limit has passed only if it had when the loop last looked at its sockets. When the thread was kept from that, by a
+// page of many megabytes say, answers lie there that came in time: they are read before anyone judges.
 void FetchLoop::CheckTimes() {
-  const int64_t now = options_.clock->NowNs();
+  const int64_t now = looked_ns_;
   bool ended = false;
   for (size_t i = 0; i < curl_transfers_.size(); ++i) {
     if (deadlines_[i] > now) continue;
@@ -209,7 +217,7 @@ void FetchLoop::CheckTimes() {
     End(plain_free_, i, transfer.Finish(*outcome, "time limit"));
     ended = true;
   }
-  plain_->CloseIdle(now);
+  plain_->CloseIdle(options_.clock->NowNs());
   if (!ended) return;
   StartWaiting();
   multi_->Settle();

@@ -62,6 +62,7 @@ class FetchLoop {
   void Refuse(FetchTask&& task, FetchOutcome outcome, std::string_view detail);
   void Answer(FetchResponse&& response);
   void TellAnswers();
+  void OnBeforeWait();
   void CheckTimes();
   void CancelAll();
 
@@ -82,6 +83,7 @@ class FetchLoop {
   std::vector<size_t> curl_free_;  // without a fetch, the last used on top
   std::vector<size_t> plain_free_;
   size_t running_ = 0;
+  int64_t looked_ns_ = 0;  // what had come by then has been read
   bool answered_ = false;  // since handler_ heard OnAnswersGiven
   bool stopping_ = false;
   std::thread thread_;

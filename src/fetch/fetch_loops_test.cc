@@ -85,6 +85,54 @@ TEST(FetchLoopsTest, StopEndsEverythingInCancelledAndNothingIsLost) {
   fetcher.loops().Stop();
 }
 
+// A handler that takes longer over one answer than another one may take to come.
+class LongLook : public Fetcher {
+ public:
+  LongLook(const FetchOptions& options, std::atomic<bool>& looking, const std::atomic<bool>& sent)
+      : Fetcher(options), looking_(looking), sent_(sent) {}
+  ~LongLook() override { loops().Stop(); }
+  void OnResponse(FetchResponse&& response, size_t loop) override {
+    if (response.task.url.ends_with("/long")) {
+      looking_ = true;
+      looking_.notify_all();
+      sent_.wait(false);
+      std::this_thread::sleep_for(std::chrono::nanoseconds(2 * QuickOptions().limits.first_byte_ns));
+    }
+    Fetcher::OnResponse(std::move(response), loop);
+  }
+
+ private:
+  std::atomic<bool>& looking_;
+  const std::atomic<bool>& sent_;
+};
+
+TEST(FetchLoopsTest, AnAnswerThatCameInTimeCountsHoweverLateItIsRead) {
+  std::atomic<bool> asked = false;
+  std::atomic<bool> looking = false;
+  std::atomic<bool> sent = false;
+  ScriptServer server([&](ScriptConnection& connection) {
+    const std::string head = connection.ReadHead();
+    if (head.starts_with("GET /other")) {
+      asked = true;
+      asked.notify_all();
+      looking.wait(false);
+    }
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
+    if (head.starts_with("GET /other")) {
+      sent = true;
+      sent.notify_all();
+    }
+    connection.WaitForPeerEnd();
+  });
+  LongLook fetcher(QuickOptions(), looking, sent);
+  const uint64_t other = fetcher.Send(server.Url("/other"));
+  asked.wait(false);
+  const uint64_t looked_at = fetcher.Send(server.Url("/long", "b.test"));
+  EXPECT_EQ(fetcher.Wait(looked_at).outcome, FetchOutcome::kAnswered);
+  const FetchResponse response = fetcher.Wait(other);
+  EXPECT_EQ(response.outcome, FetchOutcome::kAnswered) << response.detail;
+}
+
 // A handler that fetches the next page of a chain from inside OnResponse, as a small crawler would.
 class Chain : public FetchHandler {
  public:

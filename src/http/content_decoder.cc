@@ -7,6 +7,7 @@ namespace {
 
 // Room that a stage is given at a time: large enough that calls cost nothing, small enough to stay in the cache.
 constexpr size_t kStep = size_t{64} << 10;
+constexpr size_t kPiece = size_t{4} << 10;  // of input between two looks at the ratio
 
 }  // namespace
 
@@ -115,11 +116,17 @@ void ContentDecoder::Push(size_t index, std::string_view in, std::string& out) {
 
 DecodeOutcome ContentDecoder::Feed(std::string_view in, std::string& out) {
   if (outcome_ != DecodeOutcome::kGoing || in.empty()) return outcome_;
-  bytes_in_ += in.size();
   if (!levels_.empty()) {
-    Push(0, in, out);
+    // By pieces, so that the ratio is that of the bytes which were used.
+    while (outcome_ == DecodeOutcome::kGoing && !in.empty()) {
+      const std::string_view piece = in.substr(0, kPiece);
+      in.remove_prefix(piece.size());
+      bytes_in_ += piece.size();
+      Push(0, piece, out);
+    }
     return outcome_;
   }
+  bytes_in_ += in.size();
   const size_t taken = static_cast<size_t>(std::min<uint64_t>(in.size(), limits_.max_output - bytes_out_));
   out.append(in.substr(0, taken));
   bytes_out_ += taken;

@@ -241,6 +241,14 @@ TEST(ContentDecoderTest, BombsAreStoppedByTheirRatio) {
   }
 }
 
+// Whether it comes in one piece or many: what was not used yet does not speak for it.
+TEST(ContentDecoderTest, ABombInOnePieceIsStoppedAsEarly) {
+  const std::string packed = Encoded(ContentCoding::kGzip, std::string(size_t{64} << 20, '\0'));
+  const DecodedBody decoded = DecodeBody(packed, CodingStack::Of(ContentCoding::kGzip), {});
+  EXPECT_EQ(decoded.outcome, DecodeOutcome::kBomb);
+  EXPECT_LT(decoded.bytes.size(), size_t{2} << 20);
+}
+
 TEST(ContentDecoderTest, AWrongChecksumIsNamedAndTheDataKept) {
   std::string packed = Encoded(ContentCoding::kGzip, "hello");
   packed[packed.size() - 6] ^= 1;

@@ -39,7 +39,10 @@ class Evil(unittest.TestCase):
             lines = crawls.log_lines(directory)
             warcs = sorted(directory.glob("warc/*.warc.gz"))
             checked = crawls.run(PROGRAM, "warc", "check", *warcs)
-        self.assertEqual(report["oracle_violations"], 0, report["oracle"]["offences"])
+        offences = report["oracle"]["offences"]
+        offended = {offence["url"] for offence in offences}
+        self.assertEqual(report["oracle_violations"], 0,
+                         (offences, [line for line in lines if line["url"].split("://")[-1] in offended]))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(report["pages"], PAGES)
         self.assertEqual(checked.returncode, 0, checked.stdout)
