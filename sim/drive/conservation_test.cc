@@ -44,7 +44,7 @@ VirtualCrawl::Options OptionsOf(uint64_t seed) {
   Rng rng(seed);
   VirtualCrawl::Options options;
   options.shard.scope.mode = ScopeMode::kAny;
-  options.shard.connections = static_cast<uint32_t>(4 + rng.Below(60));
+  options.shard.connections = static_cast<uint32_t>(4 + rng.Below(12));
   options.shard.max_pages = 1500;  // traps and farms are endless
   options.shard.frontier.memory = uint64_t{2} << 20;
   options.shard.frontier.back_queues = 3 * options.shard.connections;
@@ -103,7 +103,7 @@ TEST(ConservationTest, EveryUrlIsInOnePlaceAtEveryMoment) {
       ASSERT_TRUE(ExpectAllThere(running->shard()));
       ASSERT_TRUE(running->Seed());
       const bool last = life == 3;
-      const Status status = running->Run(last ? 50'000'000 : 500 + rng.Below(3000));
+      const Status status = running->Run(last ? 50'000'000 : 1000 + rng.Below(6000));
       ASSERT_TRUE(status) << "seed " << seed << ", life " << life << ": " << status.error().ToString();
       if (last) {
         EXPECT_EQ(running->shard().state(), Shard::State::kDone);
@@ -116,7 +116,7 @@ TEST(ConservationTest, EveryUrlIsInOnePlaceAtEveryMoment) {
       crawl->reset();
       env.Crash(life % 2 == 0 ? CrashMode::kLoseUnsynced : CrashMode::kTorn, seed);
     }
-    EXPECT_GT(most_waiting, 50U) << "budgets held nobody back";
+    EXPECT_GT(most_waiting, 50U) << "budgets held nobody back, seed " << seed << ", " << options.shard.connections << " connections";
     const Account account = judge.Finish(kBegin + begin_ns);
     EXPECT_EQ(account.Of(Violation::kHostGap), 0U) << AccountTable(account);
     EXPECT_EQ(account.Of(Violation::kIpGap), 0U) << AccountTable(account);

@@ -21,9 +21,9 @@ void ObserveGroup(GroupCache::Entry& entry, bool useful) {
 
 }  // namespace
 
-UrlGroups GroupsOf(std::string_view url) {
+UrlGroups GroupsOf(std::string_view url, uint64_t host_key) {
   UrlGroups groups;
-  groups.host = Hash64(HostOf(url), kHostSeed);
+  groups.host = Mix64(host_key ^ kHostSeed);
   std::string_view path = PathAndQueryOf(url);
   path = path.substr(0, path.find('?'));
   if (path.starts_with('/')) path.remove_prefix(1);

@@ -35,8 +35,8 @@ struct UrlGroups {
   bool operator==(const UrlGroups&) const = default;
 };
 
-// REQUIRES: `url` is canonical, as in UrlRecord.
-UrlGroups GroupsOf(std::string_view url);
+// REQUIRES: `url` is canonical, as in UrlRecord, and `host_key` its HostKey.
+UrlGroups GroupsOf(std::string_view url, uint64_t host_key);
 
 class YieldTable {
  public:

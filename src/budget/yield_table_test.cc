@@ -3,11 +3,14 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "flow/url_record.h"
 #include "io/mem_env.h"
 #include "io/rng.h"
 
 namespace portolan {
 namespace {
+
+UrlGroups GroupsOf(std::string_view url) { return portolan::GroupsOf(url, HostKey(url)); }
 
 class YieldTableTest : public testing::Test {
  protected:

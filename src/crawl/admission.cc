@@ -15,8 +15,7 @@ class Admission::StandingToBeast : public StandingSink {
       status = Fail(ErrorCode::kCorrupt, "star gave back a record that is none");
       return;
     }
-    const uint64_t pld = to_.domains_.Key(record->url, HostKey(record->url));
-    to_.heard_[pld % kHeardEntries] = {pld, standing.budget};
+    if (standing.fresh) to_.heard_[standing.pld % kHeardEntries] = {standing.pld, standing.budget};
     record->budget = static_cast<uint16_t>(std::min<uint32_t>(standing.budget, 0xffff));
     EncodeUrlRecord(*record, to_.encoded_);
     const BudgetVerdict verdict{
@@ -49,23 +48,27 @@ Status Admission::Add(const UrlRecord& record) {
 
 Status Admission::AddToStar(const UrlRecord& record, std::string_view bytes, bool fresh) {
   const uint64_t host_key = HostKey(record.url);
-  const uint64_t pld = domains_.Key(record.url, host_key);
+  const auto [pld, name_size] = domains_.Find(record.url, host_key);
   const Heard& heard = heard_[pld % kHeardEntries];
   const bool known = heard.pld == pld;  // an answer came: Star has its name
+  std::string_view name;
+  if (!known) {
+    const std::string_view host = HostOf(record.url);
+    name = host.substr(host.size() - name_size).substr(0, kMaxPldName);
+  }
   const uint32_t budget = known ? heard.budget : star_->BudgetOf(0);
-  const uint32_t price = std::max(yield_->Price(GroupsOf(record.url)), hosts_->Price(pld, host_key, budget));
-  return star_->AddUrl(
-      {.pld = pld,
-       .pld_name = known ? std::string_view() : domains_.Name(HostOf(record.url)).substr(0, kMaxPldName),
-       .record = bytes,
-       .tick = beast_->tick(),
-       .horizon = static_cast<uint16_t>(beast_->horizon()),
-       .price = static_cast<uint16_t>(price),
-       .fresh = fresh});
+  const uint32_t price = std::max(yield_->Price(GroupsOf(record.url, host_key)), hosts_->Price(pld, host_key, budget));
+  return star_->AddUrl({.pld = pld,
+                        .pld_name = name,
+                        .record = bytes,
+                        .tick = beast_->tick(),
+                        .horizon = static_cast<uint16_t>(beast_->horizon()),
+                        .price = static_cast<uint16_t>(price),
+                        .fresh = fresh});
 }
 
-void Admission::Observe(std::string_view url, const PageResult& result) {
-  CountEnd(url, FollowOf(result.outcome, result.status).count == CountAs::kFetched);
+void Admission::Observe(std::string_view url, uint64_t host_key, const PageResult& result) {
+  CountEnd(url, host_key, FollowOf(result.outcome, result.status).count == CountAs::kFetched);
   const bool answered = HasAnswer(result.outcome) && result.status > 0;
   // A redirect's target speaks for itself.
   if (answered && result.status >= 300 && result.status < 400) return;
@@ -74,7 +77,7 @@ void Admission::Observe(std::string_view url, const PageResult& result) {
     useful = !content_.Contains(result.fingerprint);
     if (useful) content_.Insert(result.fingerprint);
   }
-  yield_->Observe(GroupsOf(url), useful);
+  yield_->Observe(GroupsOf(url, host_key), useful);
 }
 
 Result<uint64_t> Admission::Pump(uint64_t max, int64_t now_ns) {

@@ -56,10 +56,10 @@ class Admission {
   Status Vouch(uint64_t source_pld, uint64_t target_pld) { return star_->AddEdge(source_pld, target_pld); }
   uint64_t PayLevelKey(std::string_view url, uint64_t host_key) { return domains_.Key(url, host_key); }
 
-  // What a fetch that came to its end brought.
-  void Observe(std::string_view url, const PageResult& result);
+  // What a fetch that came to its end brought; `host_key` is that of the URL.
+  void Observe(std::string_view url, uint64_t host_key, const PageResult& result);
   // A URL came to its end without a fetch: robots.txt forbids it or cannot be had, or its host is hopeless.
-  void OnDenied(std::string_view url) { CountEnd(url, /*fetched=*/false); }
+  void OnDenied(std::string_view url) { CountEnd(url, HostKey(url), /*fetched=*/false); }
 
   // Moves what is ready, about `max` URLs; returns how many it looked at.
   Result<uint64_t> Pump(uint64_t max, int64_t now_ns);
@@ -98,7 +98,9 @@ class Admission {
       : domains_(std::move(domains)), content_(options.content_memory), heard_(kHeardEntries) {}
   Status AddToStar(const UrlRecord& record, std::string_view bytes, bool fresh);
   Status Rebudget();
-  void CountEnd(std::string_view url, bool fetched) { ends_->Add(*star_, PayLevelKey(url, HostKey(url)), fetched); }
+  void CountEnd(std::string_view url, uint64_t host_key, bool fetched) {
+    ends_->Add(*star_, PayLevelKey(url, host_key), fetched);
+  }
 
   PayLevelDomains domains_;
   std::unique_ptr<Star> star_;

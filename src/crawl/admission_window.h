@@ -4,12 +4,13 @@
 // read at the rate S of crawling (thesis ch. VI.2, VII.2 and Theorem 7). Read faster, because there is still room
 // somewhere, ticks pass quicker than pages are crawled, every tick gives each domain its least budget again, and
 // thousands of farms live on that. Read slower, connections idle. So what is admitted and not fetched (at the gate, in
-// the frontier) is kept within a window, and idle connections alone make the window larger:
+// the frontier) is kept within a window, and idle connections alone make the window larger. Of each host only the first
+// few URLs count (HostTable::kNear): a giant has thousands that wait for its clock and keep nobody else out.
 //
 //   - a connection that idles, because no host of the frontier may be hit, while URLs wait in the queues and the window
 //     is full, makes the window larger by one URL each kAsk. That is less than it could have fetched meanwhile, so the
-//     window does not outrun the capacity, and it reaches what politeness needs: S × tau_h hosts, a giant's URLs
-//     that wait for its clock, and what the robots loop holds;
+//     window does not outrun the capacity, and it reaches what politeness needs: S × tau_h hosts and what the robots
+//     loop holds;
 //   - each kFade pages that end while no connection idles make it smaller by one, down to `least`: what was needed once
 //     is not held for ever.
 //

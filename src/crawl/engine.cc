@@ -12,7 +12,9 @@
 namespace portolan {
 namespace {
 
-constexpr int64_t kTimedOneIn = 8;           // pages: a look at a thread's CPU clock is a system call
+constexpr int64_t kTimedOneIn = 8;  // pages: a look at a thread's CPU clock is a system call
+constexpr size_t kManyInFlight = 64;
+constexpr int64_t kSoonNs = 10'000'000;
 constexpr int64_t kLateRetryNs = 5'000'000;  // the archive is asked again whether it has room
 constexpr int64_t kCopyLaterNs = 1'000'000;  // the checkpoint's copies are being written: then the next ones
 
@@ -172,9 +174,11 @@ void Engine::Turn() {
 
 void Engine::SetTimer() {
   if (over_) return;
-  const int64_t at = shard_->NextWake();
+  int64_t at = shard_->NextWake();
   const int64_t now = clock_.NowNs();
   if (at <= now) return Wake();
+  // While many are fetched their answers call all the time, and what is due a moment later goes with them.
+  if (shard_->in_flight() >= kManyInFlight && at < now + kSoonNs) at = now + kSoonNs;
   if (timer_set_ && timer_at_ns_ <= at && timer_at_ns_ > now) return;  // it comes early enough
   if (timer_set_) loop_->Cancel(timer_);
   timer_set_ = at != std::numeric_limits<int64_t>::max();

@@ -17,6 +17,9 @@ std::string_view PayLevelDomains::Name(std::string_view host) const {
   return domain.empty() ? host : domain;
 }
 
-uint64_t PayLevelDomains::KeyOf(std::string_view url) const { return Hash64(Name(HostOf(url))); }
+PayLevelDomains::Domain PayLevelDomains::DomainOf(std::string_view url) const {
+  const std::string_view name = Name(HostOf(url));
+  return {Hash64(name), static_cast<uint32_t>(name.size())};
+}
 
 }  // namespace portolan

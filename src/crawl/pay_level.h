@@ -3,7 +3,7 @@
 // The public suffix list takes a microsecond a host, and neighbouring links share theirs: a table of the last hosts
 // answers nearly all. Being full it forgets; the answer is the same.
 //
-// Thread: one owner. Memory bound: kEntries × 16 bytes.
+// Thread: one owner. Memory bound: kEntries × 24 bytes.
 
 #pragma once
 
@@ -20,23 +20,28 @@ class PayLevelDomains {
  public:
   static Result<PayLevelDomains> Create();
 
+  struct Domain {
+    uint64_t key = 0;        // Hash64 of its name
+    uint32_t name_size = 0;  // which is the end of the host
+  };
   // Of a canonical URL, and its HostKey.
-  uint64_t Key(std::string_view url, uint64_t host_key) {
+  Domain Find(std::string_view url, uint64_t host_key) {
     Entry& entry = entries_[host_key % kEntries];
-    if (entry.host != host_key || entry.domain == 0) entry = {host_key, KeyOf(url)};
+    if (entry.host != host_key || entry.domain.name_size == 0) entry = {host_key, DomainOf(url)};
     return entry.domain;
   }
+  uint64_t Key(std::string_view url, uint64_t host_key) { return Find(url, host_key).key; }
   // Never empty for a host: an address or a public suffix is its own domain.
   std::string_view Name(std::string_view host) const;
 
  private:
-  static constexpr size_t kEntries = 8192;
+  static constexpr size_t kEntries = 32768;
   struct Entry {
     uint64_t host = 0;
-    uint64_t domain = 0;
+    Domain domain;
   };
 
-  uint64_t KeyOf(std::string_view url) const;
+  Domain DomainOf(std::string_view url) const;
 
   explicit PayLevelDomains(PublicSuffixes suffixes) : suffixes_(std::move(suffixes)), entries_(kEntries) {}
 

@@ -18,6 +18,7 @@ TEST(PayLevelDomainsTest, HostsOfADomainShareItsKey) {
   EXPECT_EQ(key("a.example.co.uk"), key("b.c.example.co.uk"));
   EXPECT_NE(key("a.example.co.uk"), key("a.other.co.uk"));
   EXPECT_NE(key("alice.github.io"), key("bob.github.io"));
+  EXPECT_EQ(domains->Find("http://b.c.example.co.uk/", Hash64("b.c.example.co.uk")).name_size, 13U);
   EXPECT_EQ(domains->Name("127.0.0.1"), "127.0.0.1");
   EXPECT_EQ(domains->Name("[2001:db8::1]"), "[2001:db8::1]");
   EXPECT_EQ(domains->Name("com"), "com");

@@ -97,7 +97,8 @@ Status Shard::OnPage(PageResult&& result, Moment now) {
   } else {
     RETURN_IF_ERROR(Settle(std::move(result), now));
   }
-  return Pump(now);
+  next_wake_ns_ = now.now_ns;
+  return {};
 }
 
 Status Shard::Settle(PageResult&& result, Moment now) {
@@ -115,7 +116,7 @@ Status Shard::Settle(PageResult&& result, Moment now) {
   if (!result.links.links.empty()) {
     // Only pages vouch: a line in robots.txt or a redirect costs nothing.
     const bool vouches = admission_ != nullptr && record.kind == UrlKind::kPage;
-    const uint64_t host = vouches ? HostKey(record.url) : 0;
+    const uint64_t host = vouches ? flight.host : 0;
     const uint64_t pld = vouches ? admission_->PayLevelKey(record.url, host) : 0;
     held_.push_back({std::move(result), 0, record.depth, record.hops, host, pld});
     held_.back().page.archive = {};
@@ -163,7 +164,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
   if (!again) {
     frontier_->Finish(flight.slot, hit, now.now_ns);
     if (admission_ != nullptr) {
-      admission_->Observe(record.url, result);
+      admission_->Observe(record.url, flight.host, result);
       window_.OnFetched();
     }
     EndUrl(record, result, line);
@@ -386,8 +387,7 @@ Status Shard::MoveResults(Moment now, bool* moved) {
 
 // URLs whose turn has come go to the robots loop, as far as the window allows (admission_window.h): as fast as pages
 // are fetched, and faster only while connections idle. The rest waits in BEAST's queues, where a better reputation can
-// still overtake it. A host with a long back queue fills the window, and makes it grow if others could be fetched
-// meanwhile.
+// still overtake it.
 Status Shard::Admit(Moment now, bool* moved) {
   constexpr uint64_t kBatch = 256;
   ASSIGN_OR_RETURN(const uint64_t looked, admission_->Pump(kMoveStep, now.now_ns));
@@ -408,10 +408,6 @@ Status Shard::Admit(Moment now, bool* moved) {
     *moved = true;
   }
   return {};
-}
-
-uint64_t Shard::Pending() const {
-  return frontier_->counts().waiting() + gate_->in_cache() + gate_->waiting_on_answer();
 }
 
 // After each dispatch. When the frontier's memory is full its front queues hold what came: more would not help.

@@ -93,6 +93,8 @@ class Shard : public Checkpointable {
   // `url` is canonical. Seeds are in scope by definition, and known ones are ignored.
   Status AddSeed(std::string_view url, Moment now);
 
+  // These two only take note, so that many of them cost one turn: what follows from them happens in OnTick, which
+  // NextWake() asks for at once.
   Status OnPage(PageResult&& result, Moment now);
   Status OnResolved(const Resolution& resolution, Moment now);
   Status OnRoundDone(Moment now) { return Pump(now); }
@@ -126,6 +128,7 @@ class Shard : public Checkpointable {
   Census TakeCensus() const;
 
   const CrawlCounts& counts() const { return counts_; }
+  size_t in_flight() const { return in_flight_.size(); }
   const Frontier& frontier() const { return *frontier_; }
   const Gate& gate() const { return *gate_; }
   const UrlSeen& seen() const { return *seen_; }
@@ -190,7 +193,7 @@ class Shard : public Checkpointable {
         scope_(std::move(scope)),
         outage_(options.outage),
         connections_(options.connections),
-        window_(uint64_t{kUrlsAHost} * options.frontier.back_queues) {}
+        window_(HostTable::kNear * options.frontier.back_queues) {}
   Status Restore(const Manifest& manifest);
 
   // What became of a fetch, for good.
@@ -213,12 +216,18 @@ class Shard : public Checkpointable {
   Status StartRounds(Moment now);
   Status AddNew(const UrlRecord& record, GateSink& sink, Moment now);
   Status Admit(Moment now, bool* moved);
-  // Admitted and not fetched, but for those of hosts that do not answer.
-  uint64_t Pending() const;
-  // Nobody wants new URLs while queues hold some that may go on.
-  bool HungryForNew() const { return frontier_->Hungry() && (admission_ == nullptr || !admission_->HasQueued()); }
-  // With budgets also when it has hosts enough, but none that may be hit while connections idle.
-  bool FrontierHungry() const { return frontier_->Hungry() || (admission_ != nullptr && dry_); }
+  // Admitted and not fetched, but for those of hosts that do not answer and those far back in the queue of a giant.
+  uint64_t Pending() const { return frontier_->counts().near() + AtGate(); }
+  // Nobody wants new URLs while queues hold some that may go on; with budgets those in the window, too, go first.
+  bool HungryForNew() const {
+    return admission_ == nullptr ? frontier_->Hungry() : !admission_->HasQueued() && window_.Room(Pending()) > 0;
+  }
+  // With budgets also when it has hosts enough but none that may be hit, and the gate holds much of what was admitted.
+  bool FrontierHungry() const {
+    constexpr uint64_t kMuch = 4;
+    return frontier_->Hungry() || (admission_ != nullptr && dry_ && kMuch * AtGate() >= Pending());
+  }
+  uint64_t AtGate() const { return gate_->in_cache() + gate_->waiting_on_answer(); }
   void TellWindow(bool dispatching, Moment now);
   Status AddToGate(const UrlRecord& record, GateSink& sink, Moment now);
   Status TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now);
@@ -231,7 +240,6 @@ class Shard : public Checkpointable {
   GateNow GateTime(Moment now) const {
     return {now.now_ns, static_cast<uint32_t>((calendar_ns_ + now.now_ns - opened_ns_) / 1'000'000'000)};
   }
-  static constexpr uint32_t kUrlsAHost = 4;  // the least window, for each back queue
   uint64_t PagesInFlight() const { return in_flight_.size() - robots_in_flight_; }
 
   FetchPort& port_;

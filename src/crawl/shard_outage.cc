@@ -88,7 +88,8 @@ Status Shard::OnResolved(const Resolution& resolution, Moment now) {
       TellName(resolution, now);
     }
   }
-  return Pump(now);
+  next_wake_ns_ = now.now_ns;
+  return {};
 }
 
 void Shard::TellName(const Resolution& resolution, Moment now) {

@@ -178,13 +178,14 @@ void Frontier::Settle(uint32_t id, int64_t now_ns) {
   hosts_.Count(id);
   if (host.queue.empty()) {
     host.doomed = false;
-    if (host.free_ns <= now_ns) {
+    const int64_t leave_ns = LeaveTime(host, now_ns);
+    if (leave_ns <= now_ns) {
       Leave(id, now_ns);
       return;
     }
     host.state = HostState::kLingering;
     ++lingering_;
-    SetTimer(id, host.free_ns);
+    SetTimer(id, leave_ns);
   } else if (host.doomed) {
     host.state = HostState::kFailing;
     failing_.push_back(id);
@@ -215,8 +216,16 @@ void Frontier::Reposition(uint32_t id) {
     bench_.Put(id, time_ns);
   } else if (host.state == HostState::kLingering) {
     ClearTimer(id);
-    SetTimer(id, host.free_ns);
+    SetTimer(id, LeaveTime(host, now_ns_));
   }
+}
+
+// Not before its clock has passed. While there is room one whose address is known stays for some time: the URLs that
+// come meanwhile need no look-up.
+int64_t Frontier::LeaveTime(const Host& host, int64_t now_ns) const {
+  constexpr int64_t kStayNs = 2'000'000'000;
+  const bool stays = host.ip != kNoIp && hosts_.size() < options_.max_hosts / 2;
+  return stays ? std::max(host.free_ns, now_ns + kStayNs) : host.free_ns;
 }
 
 int64_t Frontier::ReadyTime(const Host& host) const {
@@ -258,6 +267,7 @@ Frontier::Counts Frontier::counts() const {
   counts.front = front_->size();
   counts.back_disk = spill_->records();
   counts.back_ram = hosts_.urls() - counts.back_disk;
+  counts.back_near = hosts_.near_urls();
   counts.in_flight = in_flight_;
   counts.hosts = hosts_.size();
   counts.active_hosts = active_hosts();

@@ -118,6 +118,7 @@ class Frontier : private Checkpointable {
     uint64_t front = 0;      // URLs in the front queues and at their gate
     uint64_t back_ram = 0;   // URLs in back queues, in RAM
     uint64_t back_disk = 0;  // … in the spill
+    uint64_t back_near = 0;  // of both, the first HostTable::kNear of each host
     uint64_t in_flight = 0;
     uint32_t hosts = 0;         // known now
     uint32_t active_hosts = 0;  // of them with URLs or in flight
@@ -127,6 +128,7 @@ class Frontier : private Checkpointable {
     size_t ram_bytes = 0;      // hosts, addresses and URLs
     uint64_t spill_bytes = 0;  // on disk
     uint64_t waiting() const { return front + back_ram + back_disk; }
+    uint64_t near() const { return front + back_near; }
     uint64_t urls() const { return waiting() + in_flight; }
   };
   Counts counts() const;
@@ -174,6 +176,7 @@ class Frontier : private Checkpointable {
   void Settle(uint32_t id, int64_t now_ns);
   void Await(uint32_t id);
   void Reposition(uint32_t id);  // its clock or its queue changed while it stands somewhere
+  int64_t LeaveTime(const Host& host, int64_t now_ns) const;  // when it has no URLs
   void Leave(uint32_t id, int64_t now_ns);
   void ExpireTimers(int64_t now_ns);
   void SetTimer(uint32_t id, int64_t time_ns);

@@ -296,6 +296,7 @@ Status Frontier::Check(bool records) const {
   if (!timers_.Ordered()) return broken("timers out of order");
   std::array<uint32_t, kHostStates> states{};
   uint64_t urls = 0;
+  uint64_t near = 0;
   uint64_t on_disk = 0;
   for (uint32_t id = 0; id < hosts_.slots(); ++id) {
     const Host& host = hosts_[id];
@@ -303,6 +304,7 @@ Status Frontier::Check(bool records) const {
     if (host.state == HostState::kFree) continue;
     if (hosts_.Find(host.key) != id) return broken(fmt::format("host {} is not under its key", id));
     urls += host.queue.size();
+    near += std::min(host.queue.size(), HostTable::kNear);
     on_disk += host.queue.on_disk();
     if ((host.state == HostState::kLingering) && !host.queue.empty()) return broken("a host with URLs lingers");
     if (host.state != HostState::kLingering && host.state != HostState::kInFlight && host.queue.empty()) {
@@ -338,9 +340,9 @@ Status Frontier::Check(bool records) const {
       count(HostState::kLingering) + count(HostState::kDnsLater) != timers_.size()) {
     return broken("the counts of hosts by state are wrong");
   }
-  if (urls != hosts_.urls() || on_disk != spill_->records()) {
-    return broken(fmt::format("{} URLs counted as {}, {} of them on disk as {}", urls, hosts_.urls(), on_disk,
-                              spill_->records()));
+  if (urls != hosts_.urls() || near != hosts_.near_urls() || on_disk != spill_->records()) {
+    return broken(fmt::format("{} URLs counted as {}, {} of them near as {}, {} on disk as {}", urls, hosts_.urls(),
+                              near, hosts_.near_urls(), on_disk, spill_->records()));
   }
   if (resolving_ > options_.max_resolving) return broken("too many names are asked for");
   return {};

@@ -371,6 +371,7 @@ TEST(HostTableTest, TheLargestIsFound) {
   hosts.Count(hosts.Find(1042));
   EXPECT_LT(hosts.ram_bytes(), before - 15'000);
   EXPECT_EQ(hosts.urls(), 99 * 100 / 2 - 42 + 400U);
+  EXPECT_EQ(hosts.near_urls(), 1 + 2 + 3 + 96 * HostTable::kNear);
 }
 
 TEST(WorkbenchTest, HostsOfOneAddressTakeTurnsAndATarpitHoldsItOnlySoLong) {

@@ -109,6 +109,9 @@ TEST_F(FrontierTest, AUrlIsResolvedFetchedAndGone) {
   EXPECT_EQ(frontier_->counts().hosts, 1U);  // its clock runs
   now_ += kSecond;
   EXPECT_EQ(Next().kind, Kind::kWait);
+  EXPECT_EQ(frontier_->counts().hosts, 1U) << "there may be more for it soon";
+  now_ += kSecond;
+  EXPECT_EQ(Next().kind, Kind::kWait);
   EXPECT_EQ(frontier_->counts().hosts, 0U);
   EXPECT_EQ(frontier_->counts().ips, 0U);
   EXPECT_FALSE(frontier_->Add({.url = "mailto:me"}));
@@ -164,6 +167,23 @@ TEST_F(FrontierTest, ASkippedUrlTouchesNoClock) {
     frontier_->Skip(fetch.slot);
   }
   EXPECT_EQ(frontier_->counts().urls(), 0U);
+  Add("http://a.example/4");
+  EXPECT_EQ(Next().kind, Kind::kFetch);
+}
+
+TEST_F(FrontierTest, AHostThatLeftAMomentAgoNeedsNoLookUp) {
+  Open(SmallOptions());
+  for (int i = 0; i < 3; ++i) {
+    Add("http://a.example/" + std::to_string(i));
+    const Dispatch fetch = Next();
+    ASSERT_EQ(fetch.kind, Kind::kFetch);
+    frontier_->Finish(fetch.slot, {}, now_);
+    now_ += 3 * kSecond / 2;
+    EXPECT_EQ(Next().kind, Kind::kWait);
+  }
+  EXPECT_EQ(resolved_, 1);
+  now_ += kSecond;
+  EXPECT_EQ(Next().kind, Kind::kWait);
   EXPECT_EQ(frontier_->counts().hosts, 0U);
 }
 

@@ -77,8 +77,10 @@ void HostTable::Count(uint32_t id) {
       kHostBytes + host.queue.ram_bytes() + host.in_flight.capacity() + host.addresses.capacity() * sizeof(Address);
   ram_bytes_ += bytes - host.counted_bytes;
   host.counted_bytes = static_cast<uint32_t>(bytes);
-  urls_ += host.queue.size() - host.counted_urls;
-  host.counted_urls = host.queue.size();
+  const uint64_t urls = host.queue.size();
+  urls_ += urls - host.counted_urls;
+  near_urls_ += std::min(urls, kNear) - std::min(host.counted_urls, kNear);
+  host.counted_urls = urls;
   const int width = std::bit_width(host.queue.spillable_bytes());
   const auto ram_class = static_cast<uint8_t>(width < kSmallestClass ? 0 : std::min(width, kClasses - 1));
   if (ram_class == host.ram_class) return;

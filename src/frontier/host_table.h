@@ -101,6 +101,9 @@ class HostTable {
   void Count(uint32_t id);
   size_t ram_bytes() const { return ram_bytes_; }
   uint64_t urls() const { return urls_; }  // in all queues, on disk too; not those in flight
+  // Likewise, but of each host kNear at most: what can be fetched soon, whatever a giant has behind that.
+  uint64_t near_urls() const { return near_urls_; }
+  static constexpr uint64_t kNear = 4;
   // From here to the ContinuePicture that says false `save` is called once for each host that is here now, with the
   // host as it is now. REQUIRES: no picture is being taken.
   void BeginPicture(std::function<void(const Host&)> save);
@@ -129,6 +132,7 @@ class HostTable {
   std::array<uint32_t, kClasses> classes_;
   size_t ram_bytes_ = 0;
   uint64_t urls_ = 0;
+  uint64_t near_urls_ = 0;
   std::function<void(const Host&)> save_;  // while a picture is taken
   std::vector<uint64_t> unsaved_;  // a bit a slot, then; those that were free are left out when their turn comes
   uint32_t picture_at_ = 0;        // slots below have been looked at

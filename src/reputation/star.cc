@@ -27,8 +27,8 @@ Result<StarMemoryPlan> StarMemoryPlan::Make(const StarOptions& options) {
   }
   StarMemoryPlan plan;
   // The largest heap, the table in use and the one being made, the blocks of names and raises.
-  plan.fixed =
-      BudgetFunction::kMaxRanks * sizeof(uint32_t) + 2 * BudgetTable::kMaxSteps * sizeof(BudgetStep) + kBlocksMemory;
+  plan.fixed = BudgetFunction::kMaxRanks * sizeof(uint32_t) + 2 * BudgetTable::kMaxSteps * sizeof(BudgetStep) +
+               kBlocksMemory + Star::kLatestEdges * sizeof(uint64_t);
   const uint64_t rest = options.memory - plan.fixed;
   plan.edges = rest / 8 * 3;
   plan.recent_edges = plan.edges / 4;
@@ -42,7 +42,8 @@ Star::Star(Env& env, const Manifest& manifest, const StarOptions& options)
       options_(options),
       limits_{options.vouch_base, options.vouch_percent},
       edges_pace_(options.edges_pace),
-      domains_pace_(options.domains_pace) {}
+      domains_pace_(options.domains_pace),
+      latest_edges_(kLatestEdges) {}
 
 Result<std::unique_ptr<Star>> Star::Open(Env& env, const Manifest& manifest, Executor& executor,
                                          const StarOptions& options) {
@@ -108,7 +109,14 @@ Status Star::AddEdge(uint64_t source_pld, uint64_t target_pld) {
     StoreLe<uint64_t>(both, source_pld);
     StoreLe<uint64_t>(both + 8, target_pld);
     const std::string_view edge(both, sizeof both);
-    RETURN_IF_ERROR(edges_->Add({.op = DrumOp::kCheckUpdate, .key = Hash64(edge), .value = {}, .aux = edge}));
+    const uint64_t key = Hash64(edge);
+    uint64_t& latest = latest_edges_[key % kLatestEdges];
+    if (latest == key) {
+      ++counts_.edges_recent;
+    } else {
+      RETURN_IF_ERROR(edges_->Add({.op = DrumOp::kCheckUpdate, .key = key, .value = {}, .aux = edge}));
+      latest = key;
+    }
   }
   ++counts_.edges_offered;
   return {};
@@ -171,6 +179,7 @@ class Star::DomainAnswers : public DrumSink {
 
   void OnUrl(const StarAux& aux, const DomainRecord& stored) {
     Standing standing;
+    standing.pld = aux.pld;
     standing.in_degree = stored.in_degree;
     standing.budget = star_.BudgetOf(stored.in_degree);
     const BucketPlace place = PlaceInBucket(stored, aux.url, standing.budget);

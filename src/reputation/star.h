@@ -27,12 +27,12 @@
 // Thread: one owner; rounds run on the executor. Reads no clock: the time comes with the calls.
 // Invariants: URLs taken by AddUrl = handed out + waiting(), each once, its bytes as they came, in arrival order; edges
 // offered = within a domain + recent + known + new + unvouched + waiting; also after recovery.
-// Memory bound: Options::memory. 704 KiB of it are for the ranks, two budget tables, a block of names and two small
-// ones of raises (the paper's 10,000 ranks use 260 KiB); of the rest 3/8 are for edges (a quarter of that keeps recent
-// ones), 5/8 for domains.
-// At the bound of the disk: AddEdge, AddUrl and CountEnds say kBusy and have not taken anything; Take frees room, and
-// needs none of them. The queue of raises is beside that bound: about ten bytes for each vouch, which took four times
-// as much in domains_disk. Durability: Checkpointables(), all in one manifest.
+// Memory bound: Options::memory. 736 KiB of it are for the ranks, two budget tables, a block of names, two small ones
+// of raises and the latest edges (the paper's 10,000 ranks use 260 KiB); of the rest 3/8 are for edges (a quarter of
+// that keeps recent ones), 5/8 for domains. At the bound of the disk: AddEdge, AddUrl and CountEnds say kBusy and have
+// not taken anything; Take frees room, and needs none of them. The queue of raises is beside that bound: about ten
+// bytes for each vouch, which took four times as much in domains_disk. Durability: Checkpointables(), all in one
+// manifest.
 
 #pragma once
 
@@ -83,7 +83,7 @@ struct StarOptions {
 };
 
 struct StarMemoryPlan {
-  uint64_t fixed = 0;  // ranks, tables, names, raises
+  uint64_t fixed = 0;  // ranks, tables, names, raises, latest edges
   uint64_t edges = 0;
   uint64_t recent_edges = 0;  // of edges
   uint64_t domains = 0;
@@ -104,6 +104,7 @@ struct StarUrl {
 
 // What STAR says of a URL.
 struct Standing {
+  uint64_t pld = 0;        // 0 unless fresh
   uint32_t in_degree = 0;  // before this URL, as all of these
   uint32_t budget = 0;
   uint32_t passed = 0;  // unique URLs of the domain, this one included
@@ -141,6 +142,7 @@ struct StarCounts {
 class Star : public Checkpointable {
  public:
   static constexpr int64_t kNever = RoundPace::kNever;
+  static constexpr size_t kLatestEdges = 4096;
 
   static Result<std::unique_ptr<Star>> Open(Env& env, const Manifest& manifest, Executor& executor,
                                             const StarOptions& options);
@@ -239,7 +241,10 @@ class Star : public Checkpointable {
   std::unique_ptr<DiskQueue> raise_queue_;  // targets, between counted_ and raises_
   RoundPace edges_pace_;
   RoundPace domains_pace_;
-  StarCounts counts_;  // edges_recent as it was at Open: DRUM counts on from there
+  StarCounts counts_;  // edges_recent without those that DRUM turned away since Open
+  // Keys of edges that were added last, each at its place. A site's pages link to the same few others: most of their
+  // edges end here, before DRUM's own cache, which is larger than the processor's. Not in checkpoints.
+  std::vector<uint64_t> latest_edges_;
   uint64_t vouches_asked_ = 0;
   // What the domains have to take next, at most kAtATime; one of the two is empty. The order of all that goes there is
   // that in which the answers came which brought it.
