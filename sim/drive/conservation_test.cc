@@ -116,7 +116,8 @@ TEST(ConservationTest, EveryUrlIsInOnePlaceAtEveryMoment) {
       crawl->reset();
       env.Crash(life % 2 == 0 ? CrashMode::kLoseUnsynced : CrashMode::kTorn, seed);
     }
-    EXPECT_GT(most_waiting, 50U) << "budgets held nobody back, seed " << seed << ", " << options.shard.connections << " connections";
+    EXPECT_GT(most_waiting, 50U) << "budgets held nobody back, seed " << seed << ", " << options.shard.connections
+                                 << " connections";
     const Account account = judge.Finish(kBegin + begin_ns);
     EXPECT_EQ(account.Of(Violation::kHostGap), 0U) << AccountTable(account);
     EXPECT_EQ(account.Of(Violation::kIpGap), 0U) << AccountTable(account);

@@ -35,7 +35,7 @@ inline constexpr uint32_t kNoIp = ~uint32_t{0};
 
 enum class HostState : uint8_t {
   kFree,       // no host
-  kLingering,  // no URLs; leaves when its clock has passed (timer)
+  kLingering,  // no URLs; leaves some time after its clock has passed (timer)
   kAwaiting,   // has URLs, needs an address; in the line of those who ask
   kResolving,  // its name is being asked for
   kDnsLater,   // its name is asked for again later (timer)
