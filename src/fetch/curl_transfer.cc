@@ -185,11 +185,14 @@ void CurlTransfer::GiveUp(CurlMulti& multi) {
 }
 
 // After an error libcurl keeps an HTTP/2 connection for the next request, also one that it can no longer read: that
-// request would be seen by the server and its answer by nobody. One that was shut down it takes for dead.
-void CurlTransfer::SpoilConnection() {
+// request would be seen by the server and its answer by nobody. Reset, it is dead to libcurl and over for the server,
+// which may still be sending. Of a stream that failed alone, or that we cut, the server was told.
+void CurlTransfer::SpoilConnection(CURLcode code) {
+  if (decided_ || code == CURLE_HTTP2_STREAM) return;
   curl_socket_t fd = CURL_SOCKET_BAD;
-  if (curl_easy_getinfo(easy_, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD)
-    shutdown(fd, SHUT_RDWR);
+  if (curl_easy_getinfo(easy_, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK || fd == CURL_SOCKET_BAD) return;
+  const sockaddr nobody{.sa_family = AF_UNSPEC, .sa_data = {}};
+  connect(fd, &nobody, sizeof(nobody));  // sends a reset; if it cannot, the connection is over already
 }
 
 size_t CurlTransfer::OnHeaderLine(char* bytes, size_t size, size_t count, void* self) {

@@ -39,7 +39,7 @@ class CurlTransfer : public Exchange {
   // Takes it out of `multi` before its end; what was not sent never is.
   void GiveUp(CurlMulti& multi);
   // It ended in an error: its connection, if libcurl keeps it, is for nobody.
-  void SpoilConnection();
+  void SpoilConnection(CURLcode code);
 
  private:
   CurlTransfer(const FetchOptions& options, const RequestFields& fields, TlsSessions& sessions, size_t slot,

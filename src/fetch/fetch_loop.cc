@@ -151,7 +151,7 @@ void FetchLoop::StartCurl(FetchTask&& task) {
 void FetchLoop::OnCurlDone(CURL* easy, CURLcode code) {
   CurlTransfer& transfer = *CurlTransfer::Of(easy);
   FetchResponse response = transfer.Finish(code);
-  if (code != CURLE_OK) transfer.SpoilConnection();
+  if (code != CURLE_OK) transfer.SpoilConnection(code);
   multi_->Remove(easy);
   End(curl_free_, transfer.slot(), std::move(response));
   StartWaiting();
