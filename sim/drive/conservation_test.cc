@@ -44,10 +44,10 @@ VirtualCrawl::Options OptionsOf(uint64_t seed) {
   Rng rng(seed);
   VirtualCrawl::Options options;
   options.shard.scope.mode = ScopeMode::kAny;
-  options.shard.connections = static_cast<uint32_t>(4 + rng.Below(12));
+  options.shard.connections = static_cast<uint32_t>(4 + rng.Below(60));
   options.shard.max_pages = 1500;  // traps and farms are endless
   options.shard.frontier.memory = uint64_t{2} << 20;
-  options.shard.frontier.back_queues = 3 * options.shard.connections;
+  options.shard.frontier.back_queues = options.shard.connections / 2;  // a small window: budgets are felt
   options.shard.frontier.politeness.host_delay_ns = 4 * kSecond;
   options.shard.frontier.politeness.ip_delay_ns = kSecond / 10;
   options.shard.frontier.politeness.host_delay_floor_ns = kSecond;

@@ -12,9 +12,9 @@
 namespace portolan {
 namespace {
 
-constexpr int64_t kTimedOneIn = 8;  // pages: a look at a thread's CPU clock is a system call
-constexpr size_t kManyInFlight = 64;
-constexpr int64_t kSoonNs = 10'000'000;
+constexpr int64_t kTimedOneIn = 8;           // pages: a look at a thread's CPU clock is a system call
+constexpr size_t kManyInFlight = 64;         // fetches whose answers call the shard often enough by themselves
+constexpr int64_t kSoonNs = 10'000'000;      // then a timer rings this late at most
 constexpr int64_t kLateRetryNs = 5'000'000;  // the archive is asked again whether it has room
 constexpr int64_t kCopyLaterNs = 1'000'000;  // the checkpoint's copies are being written: then the next ones
 

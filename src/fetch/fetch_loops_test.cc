@@ -96,6 +96,7 @@ class LongLook : public Fetcher {
       looking_ = true;
       looking_.notify_all();
       sent_.wait(false);
+      // What it is about: a loop that is kept busy past the limit. Nothing waits for this to be long enough.
       std::this_thread::sleep_for(std::chrono::nanoseconds(2 * QuickOptions().limits.first_byte_ns));
     }
     Fetcher::OnResponse(std::move(response), loop);
