@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/units.h"
 #include "bench/benchmark.h"
@@ -33,6 +34,7 @@ struct Flags {
   double seconds = 30;
   double every = 2;
   std::string memory = "1G";
+  std::vector<std::string> set;
   std::string dir;
 };
 
@@ -63,6 +65,7 @@ Result<EngineOptions> OptionsOf(const Flags& flags, const SmallWeb& web, const s
   config.fetch.dns_servers = {fmt::format("127.0.0.1:{}", web.dns_port())};
   config.fetch.allow_private_addresses = true;
   RETURN_IF_ERROR(SetConfig(config, "memory.total", flags.memory));
+  for (const std::string& setting : flags.set) RETURN_IF_ERROR(SetConfig(config, setting));
   ASSIGN_OR_RETURN(EngineOptions options, WireCrawl(config, dir, {web.UrlOf(0)}, "bench"));
   // As with a third as many connections: every host is wanted in the frontier's memory.
   options.shard.frontier.back_queues = static_cast<uint32_t>(flags.hosts);
@@ -78,6 +81,7 @@ Result<nlohmann::ordered_json> RunCheckpointBench(int argc, char** argv, Report&
   app.add_option("--seconds", flags.seconds, "Crawling with checkpoints")->capture_default_str();
   app.add_option("--every", flags.every, "Seconds between two checkpoints")->capture_default_str();
   app.add_option("--memory", flags.memory, "The crawler's memory.total")->capture_default_str();
+  app.add_option("--config", flags.set, "Another value for a setting of the crawler, KEY=VALUE");
   app.add_option("--dir", flags.dir, "Where the crawl is kept for the time being; the temporary folder when absent");
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (flags.hosts == 0 || flags.urls < flags.hosts) {

@@ -19,11 +19,7 @@ namespace {
 
 Result<sim::WorldParams> ParamsOf(const WorldChoice& choice) {
   ASSIGN_OR_RETURN(sim::WorldParams params, sim::LoadProfile(choice.profile));
-  for (const std::string& pair : choice.set) {
-    const size_t equals = pair.find('=');
-    if (equals == std::string::npos) return Fail(ErrorCode::kInvalidArgument, pair + ": write key=value");
-    RETURN_IF_ERROR(sim::SetParam(params, pair.substr(0, equals), pair.substr(equals + 1)));
-  }
+  for (const std::string& pair : choice.set) RETURN_IF_ERROR(sim::SetParam(params, pair));
   return params;
 }
 

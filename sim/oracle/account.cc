@@ -137,8 +137,12 @@ std::string AccountTable(const Account& account) {
     line("reachable and allowed", fmt::format("{}", account.reachable));
     line("  fetched", fmt::format("{} ({:.2f} %), {} of them only with failures", account.fetched_of_reachable,
                                   100 * Share(account.fetched_of_reachable, account.reachable), account.unfinished));
-    line("  never asked for", fmt::format("{}", account.missed));
-    for (const std::string& url : account.missed_urls) fmt::format_to(std::back_inserter(text), "    {}\n", url);
+    // Of a crawl that does not claim to be complete they are what it had not come to.
+    const bool complete = account.Of(Violation::kMissed) > 0;
+    line(complete ? "  never asked for" : "  not asked for yet", fmt::format("{}", account.missed));
+    if (complete) {
+      for (const std::string& url : account.missed_urls) fmt::format_to(std::back_inserter(text), "    {}\n", url);
+    }
   }
   if (!account.freshness.empty()) {
     const Freshness& last = account.freshness.back();

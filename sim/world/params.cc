@@ -245,6 +245,14 @@ Status SetParam(WorldParams& params, std::string_view key, std::string_view valu
   return SetNumber(params, *field, number);
 }
 
+Status SetParam(WorldParams& params, std::string_view pair) {
+  const size_t equals = pair.find('=');
+  if (equals == std::string_view::npos) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no parameter of a world: write KEY=VALUE", pair));
+  }
+  return SetParam(params, pair.substr(0, equals), pair.substr(equals + 1));
+}
+
 std::string DescribeParams(const WorldParams& params) {
   const WorldParams defaults;
   std::string out;

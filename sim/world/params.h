@@ -159,6 +159,8 @@ Result<WorldParams> LoadProfile(std::string_view name, std::string_view toml = {
 
 // SetParam(params, "domains", "1000")
 Status SetParam(WorldParams& params, std::string_view key, std::string_view value);
+// The same of "domains=1000".
+Status SetParam(WorldParams& params, std::string_view pair);
 
 // Only what differs from the defaults, as "key=value key=value": SetParam brings it back.
 std::string DescribeParams(const WorldParams& params);

@@ -39,7 +39,8 @@ TEST(ParamsTest, SetParamTakesNumbersInRangeOnly) {
   WorldParams params;
   EXPECT_TRUE(SetParam(params, "domains", "1000"));
   EXPECT_EQ(params.domains, 1000U);
-  EXPECT_TRUE(SetParam(params, "http_port", "8080"));
+  EXPECT_TRUE(SetParam(params, "http_port=8080"));
+  EXPECT_FALSE(SetParam(params, "http_port"));
   EXPECT_FALSE(SetParam(params, "http_port", "70000"));
   EXPECT_FALSE(SetParam(params, "domains", "1.5"));
   EXPECT_FALSE(SetParam(params, "redirect", "-1"));

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "disk/block_file.h"
 #include "disk/record_block.h"
 
@@ -14,6 +17,8 @@ namespace {
 
 constexpr size_t kSetBytes = GroupCache::kWays * sizeof(GroupCache::Entry);
 constexpr size_t kBlockBytes = size_t{64} << 10;
+constexpr size_t kCopySets = 4096;    // looked at in one part: a quarter of a mebibyte
+constexpr size_t kPieceSets = 16384;  // handed to the writer together
 static_assert(kSetBytes == 64);
 
 }  // namespace
@@ -23,7 +28,8 @@ GroupCache::GroupCache(Env& env, std::string dir, const Options& options)
       dir_(std::move(dir)),
       name_(options.name),
       sets_(std::bit_floor(std::clamp<uint64_t>(options.memory / kSetBytes, 1, uint64_t{1} << 32))),
-      entries_(sets_ * kWays) {}
+      entries_(sets_ * kWays),
+      copy_at_(sets_) {}
 
 GroupCache::~GroupCache() = default;
 
@@ -45,7 +51,9 @@ const GroupCache::Entry* GroupCache::Find(uint64_t hash) const {
 
 GroupCache::Entry& GroupCache::Touch(uint64_t hash) {
   changed_ = true;
-  Entry* set = &entries_[SetOf(hash) * kWays];
+  const size_t number = SetOf(hash);
+  if (number >= copy_at_) Copy(number);
+  Entry* set = &entries_[number * kWays];
   const uint32_t tag = TagOf(hash);
   size_t at = 0;
   while (at < kWays && set[at].tag != tag && set[at].tag != 0) ++at;
@@ -65,44 +73,112 @@ GroupCache::Entry& GroupCache::Touch(uint64_t hash) {
   return set[middle];
 }
 
-Status GroupCache::Save() {
-  const std::string name = fmt::format("{}-{:09}.groups", name_, next_file_);
-  ASSIGN_OR_RETURN(BlockFileWriter file,
-                   BlockFileWriter::Create(env_, JoinPath(dir_, name), FileKind::kQueue, Codec::kLz4));
-  ++next_file_;
+// A file on its way to disk. Jobs touch it one after the other; the owner only when they are over.
+struct GroupCache::Saving {
+  Env* env = nullptr;
+  std::string path;
+  ManifestSection section;  // its file comes in at the end
+  std::function<void(Status)> done;
+  std::optional<BlockFileWriter> file;
   RecordBlockBuilder block;
-  std::string record;
-  for (size_t set = 0; set < sets_; ++set) {
-    const Entry* entries = &entries_[set * kWays];
-    if (entries[0].tag == 0) continue;
-    record.clear();
-    AppendLe<uint32_t>(record, static_cast<uint32_t>(set));
-    for (size_t i = 0; i < kWays && entries[i].tag != 0; ++i) {
-      AppendLe<uint32_t>(record, entries[i].tag);
-      AppendLe<uint32_t>(record, entries[i].number());
-    }
-    block.Add(record);
-    if (block.size() < kBlockBytes) continue;
-    RETURN_IF_ERROR(file.Append(block.Finish(kBlockKind)));
-    block.Clear();
+  Status status;
+
+  std::string FileName() const { return path.substr(path.rfind('/') + 1); }
+  Status Create() {
+    if (file) return {};
+    ASSIGN_OR_RETURN(file, BlockFileWriter::Create(*env, path, FileKind::kQueue, Codec::kLz4));
+    return {};
   }
-  if (!block.empty()) RETURN_IF_ERROR(file.Append(block.Finish(kBlockKind)));
-  RETURN_IF_ERROR(file.Sync());
-  ManifestSection section;
-  section.name = name_;
-  section.kind = kKind;
-  section.files = {{name, file.length()}};
-  section.numbers = {{"sets", sets_}, {"entries", used_}, {"next_file", next_file_}};
-  for (const auto& old : described_.files) retired_.push_back(old.name);
-  described_ = std::move(section);
-  return {};
+  Status Append() {
+    RETURN_IF_ERROR(Create());
+    RETURN_IF_ERROR(file->Append(block.Finish(kBlockKind)));
+    block.Clear();
+    return {};
+  }
+  Status Write(const std::vector<SetCopy>& sets) {
+    std::string record;
+    for (const SetCopy& copy : sets) {
+      record.clear();
+      AppendLe<uint32_t>(record, copy.set);
+      for (size_t i = 0; i < kWays && copy.entries[i].tag != 0; ++i) {
+        AppendLe<uint32_t>(record, copy.entries[i].tag);
+        AppendLe<uint32_t>(record, copy.entries[i].number());
+      }
+      block.Add(record);
+      if (block.size() >= kBlockBytes) RETURN_IF_ERROR(Append());
+    }
+    return {};
+  }
+  Status Finish() {
+    RETURN_IF_ERROR(block.empty() ? Create() : Append());
+    RETURN_IF_ERROR(file->Sync());
+    section.files = {{FileName(), file->length()}};
+    return {};
+  }
+};
+
+void GroupCache::StartFlush(std::function<void(Status)> done) {
+  CHECK(copy_at_ == sets_, "a checkpoint is being copied");
+  if (!changed_ && !saving_) {
+    done({});
+    return;
+  }
+  // One that was never committed: its file is of no use.
+  if (saving_ && saving_->file) retired_.push_back(saving_->FileName());
+  saving_ = std::make_shared<Saving>();
+  saving_->env = &env_;
+  saving_->path = JoinPath(dir_, fmt::format("{}-{:09}.groups", name_, next_file_++));
+  saving_->section.name = name_;
+  saving_->section.kind = kKind;
+  saving_->section.numbers = {{"sets", sets_}, {"entries", used_}, {"next_file", next_file_}};
+  saving_->done = std::move(done);
+  changed_ = false;
+  copy_at_ = 0;
+  copied_.assign(sets_, false);
+}
+
+void GroupCache::Copy(size_t set) {
+  if (copied_[set]) return;
+  copied_[set] = true;
+  const Entry* entries = &entries_[set * kWays];
+  if (entries[0].tag == 0) return;
+  SetCopy& copy = copy_.emplace_back(SetCopy{.set = static_cast<uint32_t>(set)});
+  std::copy_n(entries, kWays, copy.entries.begin());
+}
+
+bool GroupCache::ContinueFlush(Executor& writer) {
+  if (copy_at_ == sets_) return false;
+  const size_t end = std::min(sets_, copy_at_ + kCopySets);
+  for (; copy_at_ < end; ++copy_at_) Copy(copy_at_);
+  const bool more = copy_at_ < sets_;
+  if (more && copy_.size() < kPieceSets) return true;
+  writer.Submit([saving = saving_, part = std::exchange(copy_, {}), more] {
+    if (saving->status) saving->status = saving->Write(part);
+    if (more) return;
+    if (saving->status) saving->status = saving->Finish();
+    std::exchange(saving->done, nullptr)(saving->status);
+  });
+  return more;
 }
 
 Status GroupCache::Flush() {
-  if (!changed_) return {};
-  RETURN_IF_ERROR(Save());
-  changed_ = false;
-  return {};
+  Status flushed;
+  StartFlush([&](Status status) { flushed = std::move(status); });
+  InlineExecutor here;
+  while (ContinueFlush(here)) {
+  }
+  return flushed;
+}
+
+ManifestSection GroupCache::Describe() const { return saving_ ? saving_->section : described_; }
+
+Status GroupCache::Committed() {
+  if (saving_) {
+    for (const auto& file : described_.files) retired_.push_back(file.name);
+    described_ = std::move(saving_->section);
+    saving_.reset();
+  }
+  return RemoveUnnamed(env_, dir_, described_, retired_);
 }
 
 bool GroupCache::RestoreSet(std::string_view record) {

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
+#include <span>
 
 #include "base/hash.h"
 #include "disk/block_file.h"
 #include "disk/record_block.h"
+#include "io/executor.h"
+#include "io/faulty_env.h"
 #include "io/mem_env.h"
 #include "io/rng.h"
 
@@ -100,6 +104,82 @@ TEST_F(GroupCacheTest, AFloodOfGroupsSeenOnceLeavesTheLiveOnes) {
   for (const uint64_t key : live) kept += cache->Find(key) != nullptr && cache->Find(key)->number() == 7 ? 1 : 0;
   EXPECT_EQ(kept, live.size());
   EXPECT_EQ(cache->used(), 64U * 8);
+}
+
+TEST_F(GroupCacheTest, ACheckpointIsTheMomentOfItsStartWhateverChangesMeanwhile) {
+  constexpr uint64_t kMemory = 64 * 32'768;  // several parts, and more than one piece
+  Rng rng(5);
+  auto cache = Open(kMemory);
+  std::vector<uint64_t> keys;
+  for (int i = 0; i < 200'000; ++i) {
+    keys.push_back(rng.Next());
+    cache->Touch(keys.back()).set_number(static_cast<uint32_t>(i));
+  }
+  for (int round = 0; round < 3; ++round) {
+    cache->Touch(keys[0]);  // what has not changed is not written
+    std::map<uint64_t, std::optional<uint32_t>> then;
+    for (const uint64_t key : keys) {
+      const GroupCache::Entry* entry = cache->Find(key);
+      then[key] = entry == nullptr ? std::nullopt : std::optional(entry->number());
+    }
+    DeferredExecutor writer;
+    bool done = false;
+    cache->StartFlush([&](Status status) {
+      ASSERT_TRUE(status);
+      done = true;
+    });
+    const auto disturb = [&] {
+      for (int i = 0; i < 5000; ++i) cache->Touch(keys[rng.Below(keys.size())]).set_number(1'000'000);
+      for (int i = 0; i < 1000; ++i) cache->Touch(rng.Next());
+    };
+    int parts = 1;
+    for (disturb(); cache->ContinueFlush(writer); ++parts) disturb();
+    EXPECT_GT(parts, 4);
+    EXPECT_GE(writer.waiting(), 2U);
+    EXPECT_FALSE(done);
+    disturb();
+    writer.RunAll();
+    ASSERT_TRUE(done);
+    const ManifestSection section = cache->Describe();
+    ASSERT_TRUE(manifest_->WriteNext(std::span(&section, 1)));
+    Checkpointable* const all[] = {cache.get()};
+    ASSERT_TRUE(manifest_->Adopt({section}, all));
+    cache.reset();
+    env_.Crash(CrashMode::kLoseUnsynced, rng.Next());
+    cache = Open(kMemory);
+    for (const auto& [key, number] : then) {
+      const GroupCache::Entry* entry = cache->Find(key);
+      ASSERT_EQ(entry != nullptr, number.has_value()) << round;
+      if (number) {
+        ASSERT_EQ(entry->number(), *number) << round;
+      }
+    }
+  }
+}
+
+TEST(GroupCacheFaultTest, AFailedCheckpointIsMadeAgainThoughNothingChanged) {
+  bool over = false;
+  for (uint64_t at = 1; !over; ++at) {
+    ASSERT_LT(at, 50U);
+    MemEnv mem;
+    FaultyEnv env(mem);
+    Manifest manifest = Manifest::Open(env, "store").value();
+    auto cache = GroupCache::Open(env, manifest, {.name = "groups", .memory = 4096}).value();
+    Checkpointable* const all[] = {cache.get()};
+    cache->Touch(1).set_number(4);
+    ASSERT_TRUE(manifest.Commit(all));
+    cache->Touch(1).set_number(5);
+    env.SetPlan({.fail_at = env.operations() + at});
+    over = manifest.Commit(all).has_value();
+    env.SetPlan({});
+    ASSERT_TRUE(manifest.Commit(all)) << at;
+    cache.reset();
+    manifest = Manifest::Open(mem, "store").value();
+    cache = GroupCache::Open(mem, manifest, {.name = "groups", .memory = 4096}).value();
+    ASSERT_NE(cache->Find(1), nullptr);
+    EXPECT_EQ(cache->Find(1)->number(), 5U) << at;
+    EXPECT_EQ(mem.List("store").value().size(), 2U) << "the manifest and one table";
+  }
 }
 
 TEST_F(GroupCacheTest, AnUnchangedTableIsNotWrittenAgain) {

@@ -113,13 +113,7 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base) {
   if (!flags.dns.empty()) config.fetch.dns_servers = flags.dns;
   if (!flags.ca.empty()) config.fetch.ca_file = flags.ca;
   if (flags.allow_private) config.fetch.allow_private_addresses = true;
-  for (const std::string& setting : flags.set) {
-    const size_t equals = setting.find('=');
-    if (equals == std::string::npos) {
-      return Fail(ErrorCode::kInvalidArgument, "--set wants SECTION.KEY=VALUE, not '" + setting + "'");
-    }
-    RETURN_IF_ERROR(SetConfig(config, setting.substr(0, equals), setting.substr(equals + 1)));
-  }
+  for (const std::string& setting : flags.set) RETURN_IF_ERROR(SetConfig(config, setting));
   return config;
 }
 

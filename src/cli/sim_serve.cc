@@ -53,13 +53,7 @@ Result<sim::WorldParams> ParamsOf(const ServeFlags& flags) {
     ASSIGN_OR_RETURN(toml, ReadWholeFile(Env::Posix(), flags.params));
   }
   ASSIGN_OR_RETURN(sim::WorldParams params, sim::LoadProfile(flags.profile, toml));
-  for (const std::string& pair : flags.set) {
-    const size_t equals = pair.find('=');
-    if (equals == std::string::npos) {
-      return Fail(ErrorCode::kInvalidArgument, fmt::format("--set {}: write key=value", pair));
-    }
-    RETURN_IF_ERROR(sim::SetParam(params, pair.substr(0, equals), pair.substr(equals + 1)));
-  }
+  for (const std::string& pair : flags.set) RETURN_IF_ERROR(sim::SetParam(params, pair));
   return params;
 }
 

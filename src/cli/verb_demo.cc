@@ -52,13 +52,7 @@ struct RunningWorld {
 
 Result<RunningWorld> StartWorld(const DemoFlags& flags, const std::string& log) {
   ASSIGN_OR_RETURN(sim::WorldParams params, sim::LoadProfile(flags.profile));
-  for (const std::string& pair : flags.world_set) {
-    const size_t equals = pair.find('=');
-    if (equals == std::string::npos) {
-      return Fail(ErrorCode::kInvalidArgument, fmt::format("--world {}: write key=value", pair));
-    }
-    RETURN_IF_ERROR(sim::SetParam(params, pair.substr(0, equals), pair.substr(equals + 1)));
-  }
+  for (const std::string& pair : flags.world_set) RETURN_IF_ERROR(sim::SetParam(params, pair));
   sim::SimServerOptions options;
   ASSIGN_OR_RETURN(sim::SimSockets sockets, sim::BindSimSockets(options));
   params.http_port = sockets.http.port;

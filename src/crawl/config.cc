@@ -99,6 +99,14 @@ Status SetConfig(Config& config, std::string_view name, std::string_view value) 
       fmt::format("unknown setting '{}'{}", name, nearest.empty() ? "" : fmt::format(": did you mean '{}'?", nearest)));
 }
 
+Status SetConfig(Config& config, std::string_view setting) {
+  const size_t equals = setting.find('=');
+  if (equals == std::string_view::npos) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no setting: write SECTION.KEY=VALUE", setting));
+  }
+  return SetConfig(config, setting.substr(0, equals), setting.substr(equals + 1));
+}
+
 Result<Config> LoadConfig(Env& env, const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(env, path));
   return ParseConfig(text, path);

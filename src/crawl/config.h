@@ -174,6 +174,8 @@ Result<Config> ParseConfig(std::string_view toml, const std::string& path);
 
 // One setting by its name: SetConfig(config, "fetch.http2", "false"). The value is TOML, or a bare word for a string.
 Status SetConfig(Config& config, std::string_view name, std::string_view value);
+// The same of "SECTION.KEY=VALUE", as people write it.
+Status SetConfig(Config& config, std::string_view setting);
 
 // A TOML file with every key, its value and its comment. ParseConfig reads it back to the same Config.
 std::string ConfigToToml(const Config& config);

@@ -1,7 +1,8 @@
 """A crawl of the simulated web that is killed (kill -9) at random moments and resumed, again and again, until it is done;
 then everything is judged.
 
-usage: soak.py PORTOLAN [--pages N] [--kills K] [--seed S] [--check-every C] [--folder DIR]
+usage: soak.py PORTOLAN [--pages N] [--kills K] [--seed S] [--check-every C] [--set KEY=VALUE] [--world KEY=VALUE]
+               [--folder DIR]
 
 What must hold in the end:
   - portolan check finds the directory whole, after each C-th kill and at the end; each capture is there once;
@@ -109,15 +110,17 @@ class Soak:
         self.folder = folder
         self.random = random.Random(options.seed)
         self.world = ["--profile", "demo", "--seed", options.seed, "--set", f"pages={options.pages}",
-                      "--set", f"domains={max(40, options.pages // 40)}", "--set", "https=0"]
+                      "--set", f"domains={max(40, options.pages // 40)}", "--set", "https=0",
+                      *(part for pair in options.world for part in ("--set", pair))]
         self.limit = 120 + options.pages // 50 + 10 * options.kills  # seconds, for anything
 
     def command(self, web, directory):
         return [str(part) for part in
                 [self.options.program, "crawl", *web.flags(), "--scope", "any", "--delay", GAP, "--ip-delay", IP_GAP,
                  "--max-pages", "0", "--set", "politeness.delay_factor=0", "--set", "checkpoint.interval=1s",
-                 "--set", "archive.file_size=8M", "--connections", "128", "--dir", directory, "--json", "--quiet",
-                 *web.ready["seeds"]]]
+                 "--set", "archive.file_size=8M", "--connections", "128",
+                 *(part for pair in self.options.set for part in ("--set", pair)),
+                 "--dir", directory, "--json", "--quiet", *web.ready["seeds"]]]
 
     def web(self, name):
         folder = self.folder / name
@@ -207,6 +210,8 @@ def main():
     parser.add_argument("--kills", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--check-every", type=int, default=1, help="portolan check after each so many kills")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the crawl")
+    parser.add_argument("--world", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the web")
     parser.add_argument("--folder", help="where to work (default: a temporary one)")
     options = parser.parse_args()
     folder = pathlib.Path(options.folder or tempfile.mkdtemp(prefix="portolan-soak-"))

@@ -1,0 +1,64 @@
+#include "bench/crawl/judged_crawl.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <filesystem>
+
+namespace portolan::bench {
+namespace {
+
+Result<Config> ConfigOf(const CrawlChoice& choice, uint16_t dns_port) {
+  Config config = ForProfile(Profile::kSite);
+  config.crawl.max_pages = choice.pages;
+  config.scope.mode = ScopeMode::kAny;
+  config.politeness.host_delay = std::chrono::milliseconds(choice.host_delay_ms);
+  config.politeness.ip_delay = std::chrono::milliseconds(choice.ip_delay_ms);
+  config.politeness.delay_factor = choice.delay_factor;
+  config.fetch.connections = choice.connections;
+  config.fetch.reuse_connections = choice.reuse_connections;
+  config.fetch.dns_servers = {fmt::format("127.0.0.1:{}", dns_port)};
+  config.fetch.allow_private_addresses = true;
+  RETURN_IF_ERROR(SetConfig(config, "memory.total", choice.memory));
+  for (const std::string& setting : choice.set) RETURN_IF_ERROR(SetConfig(config, setting));
+  return config;
+}
+
+}  // namespace
+
+Result<JudgedCrawl> CrawlAndJudge(const CrawlChoice& choice, const std::string& dir) {
+  const std::string log = dir + ".tsv";
+  ASSIGN_OR_RETURN(const auto served, ServedWorld::Start(choice.world, log, choice.server_core));
+  ASSIGN_OR_RETURN(const Config config, ConfigOf(choice, served->dns_port()));
+  JudgedCrawl judged;
+  ASSIGN_OR_RETURN(judged.crawl, RunCrawl({config, dir, served->HomePages(choice.seeds), choice.client_core}));
+  ASSIGN_OR_RETURN(judged.server_cpu_seconds, served->Stop());
+
+  sim::Rules rules;
+  rules.agent = config.politeness.user_agent;
+  rules.host_gap_ns = config.politeness.host_delay.count();
+  rules.ip_gap_ns = config.politeness.ip_delay.count();
+  rules.connections = 1;
+  rules.crawl_delay = true;
+  rules.fetches_per_url = 1;
+  ASSIGN_OR_RETURN(const sim::Account account, served->Judge(rules));
+  judged.violations = account.TotalViolations();
+  if (judged.violations > 0) judged.account = sim::AccountTable(account);
+  ASSIGN_OR_RETURN(judged.index, CountIndexLines(dir));
+  std::error_code ignored;
+  std::filesystem::remove_all(dir, ignored);
+  std::filesystem::remove(log, ignored);
+  return judged;
+}
+
+Status CheckJudged(const JudgedCrawl& judged) {
+  if (judged.violations > 0) return Fail(ErrorCode::kCorrupt, "the oracle found violations:\n" + judged.account);
+  if (judged.index.all != judged.crawl.archived || judged.index.pages != judged.crawl.pages) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("{} captures and {} pages were made, the index has {} and {}", judged.crawl.archived,
+                            judged.crawl.pages, judged.index.all, judged.index.pages));
+  }
+  return {};
+}
+
+}  // namespace portolan::bench
