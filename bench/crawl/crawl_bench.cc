@@ -97,8 +97,8 @@ Result<nlohmann::ordered_json> RunCrawlBench(int argc, char** argv, Report& repo
 
   nlohmann::ordered_json figures = {{"profile", choice.world.profile}, {"pages", choice.pages}};
   if (!flags.cost_of.empty()) {
-    ASSIGN_OR_RETURN(figures["cost"], MeasureSideBySide(choice, flags.cost_of, flags.rounds, scratch.path() + "/beside",
-                                                        report));
+    ASSIGN_OR_RETURN(figures["cost"],
+                     MeasureSideBySide(choice, flags.cost_of, flags.rounds, scratch.path() + "/beside", report));
     return figures;
   }
   uint64_t violations = 0;
@@ -142,7 +142,8 @@ Result<nlohmann::ordered_json> RunCrawlBench(int argc, char** argv, Report& repo
 
   if (flags.wrk_seconds > 0) {
     ASSIGN_OR_RETURN(const auto served, ServedWorld::Start(choice.world, "", choice.server_core));
-    ASSIGN_OR_RETURN(const WrkFigures wrk, RunWrk(*served, 2000, flags.wrk_seconds, choice.client_core, scratch.path()));
+    ASSIGN_OR_RETURN(const WrkFigures wrk,
+                     RunWrk(*served, 2000, flags.wrk_seconds, choice.client_core, scratch.path()));
     RETURN_IF_ERROR(served->Stop());
     Line(report, "wrk, new connections", wrk.per_s, wrk.per_cpu_s,
          fmt::format("{:.2f} of it is the crawler", main_rate / wrk.per_s));

@@ -125,6 +125,7 @@ Status CrawlLog::Recover(const ManifestSection* section) {
 }
 
 bool CrawlLog::Add(const PageResult& result, const FetchLine& about) {
+  if (!options_.enabled) return true;
   if (batch_.size() >= kBatch && !SendBatch(/*over_the_bound=*/false)) return false;
   AppendFetchLine(result, about, batch_);
   return true;

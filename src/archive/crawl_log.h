@@ -50,6 +50,7 @@ class CrawlLog : public Checkpointable {
     std::string dir;
     uint64_t file_size = uint64_t{256} << 20;
     uint64_t queue_bytes = uint64_t{4} << 20;
+    bool enabled = true;  // false: lines are taken and forgotten
     bool threads = true;
     std::function<void(const Error&)> on_error = {};
   };

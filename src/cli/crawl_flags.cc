@@ -73,14 +73,17 @@ void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
       ->group("Network");
 }
 
-Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base) {
+Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, const std::string& file) {
   Config config = base;
   if (!flags.profile.empty()) {
     ASSIGN_OR_RETURN(const Profile profile, ParseProfile(flags.profile));
     if (profile != base.crawl.profile) {
-      const auto log = config.log;
+      // The other profile's defaults, and over them what the file says.
       config = ForProfile(profile);
-      config.log = log;
+      if (!file.empty()) {
+        ASSIGN_OR_RETURN(config, LoadConfig(Env::Posix(), file, profile));
+      }
+      config.log = base.log;
     }
   }
   if (!flags.scope.empty()) {

@@ -36,7 +36,7 @@ struct CrawlFlags {
 void AddLimitFlags(VerbApp& app, CrawlFlags& flags);
 void AddCrawlFlags(VerbApp& app, CrawlFlags& flags);  // limits included
 
-// `base` is the configuration file's, or the defaults.
-Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base);
+// `base` is the configuration of `file`, or the defaults where there is none.
+Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, const std::string& file = {});
 
 }  // namespace portolan

@@ -323,8 +323,12 @@ void PrintSummary(const SessionEnd& end, const SessionOptions& options) {
   fmt::print("{}: {} pages, {} received, in {}{}{}\n", progress.state == "done" ? "done" : "stopped", counts.pages(),
              FormatBytes(counts.wire_bytes), FormatDuration(progress.seconds), end.limit.empty() ? "" : ", limit: ",
              end.limit.empty() ? (progress.state == "done" ? fmt::format(" ({})", why) : "") : end.limit);
-  fmt::print("  archive   {}\n", JoinPath(options.dir, options.config.archive.directories.front()));
-  fmt::print("  log       {}\n", JoinPath(options.dir, "log"));
+  if (options.config.archive.enabled) {
+    for (const std::string& directory : options.config.archive.directories) {
+      fmt::print("  archive   {}\n", ArchiveDirectory(options.dir, directory));
+    }
+  }
+  if (options.config.log.fetches) fmt::print("  log       {}\n", JoinPath(options.dir, "log"));
   if (progress.waiting + progress.at_gate + progress.unanswered > 0) {
     fmt::print("  go on     portolan resume {}\n", options.dir);
   }

@@ -33,6 +33,7 @@ class VerbApp {
 
   // The configuration file with the shared flags applied. Valid after Parse.
   const Config& config() const { return config_; }
+  const std::string& config_path() const { return config_path_; }  // empty: none was named
 
  private:
   std::optional<int> WrongUsage(const std::string& what, int argc, char** argv);

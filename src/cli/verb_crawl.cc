@@ -37,10 +37,10 @@ int RunCrawl(int argc, char** argv) {
       "  portolan crawl --profile web --contact https://you.example/bot --seeds seeds.txt --dir big --memory 8G\n"
       "Ctrl-C stops cleanly; 'portolan resume DIR' goes on.");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  auto config = ApplyCrawlFlags(flags, app.config());
+  auto config = ApplyCrawlFlags(flags, app.config(), app.config_path());
   if (!config) return Complain(config.error());
   session.config = *std::move(config);
-  if (urls.empty() && seeds_file.empty()) urls = session.config.crawl.seeds;
+  urls.insert(urls.end(), session.config.crawl.seeds.begin(), session.config.crawl.seeds.end());
   auto seeds = ReadSeeds(urls, seeds_file, session.config);
   if (!seeds) return Complain(seeds.error());
   session.seeds = *std::move(seeds);
@@ -64,6 +64,10 @@ int RunResume(int argc, char** argv) {
   app.Footer("Example:\n  portolan resume crawl-example.org --max-pages 10000");
   if (const auto code = app.Parse(argc, argv)) return *code;
   const std::string path = JoinPath(session.dir, kConfigFile);
+  if (!app.config_path().empty()) {
+    PrintError(fmt::format("a crawl keeps the settings that it began with ({}): --config has no place here", path));
+    return kExitUsage;
+  }
   if (!Env::Posix().Exists(path)) {
     PrintError(fmt::format("{}: there is no crawl here (no {})", session.dir, kConfigFile));
     return kExitBadInput;

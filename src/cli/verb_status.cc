@@ -45,7 +45,9 @@ void PrintTable(const nlohmann::ordered_json& status, const std::string& dir, bo
   }
   fmt::print("  ended      {}{} robots_denied\n", outcomes,
              fmt::format("{}{}", outcomes.empty() ? "" : ", ", status.value("robots_denied", 0ULL)));
-  if (!running) fmt::print("  go on      portolan resume {}\n", dir);
+  const uint64_t left =
+      status.value("waiting", 0ULL) + status.value("at_gate", 0ULL) + status.value("unanswered", 0ULL);
+  if (!running && (left > 0 || state != "done")) fmt::print("  go on      portolan resume {}\n", dir);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Status Apply(const ConfigField& field, const toml::node& node, const std::string
 
 }  // namespace
 
-Result<Config> ParseConfig(std::string_view text, const std::string& path) {
+Result<Config> ParseConfig(std::string_view text, const std::string& path, std::optional<Profile> instead) {
   toml::table table;
   try {
     table = toml::parse(text, path);
@@ -51,8 +51,8 @@ Result<Config> ParseConfig(std::string_view text, const std::string& path) {
     for (const ConfigField& field : ConfigFields()) {
       if (field.section == "crawl" && field.key == "profile") RETURN_IF_ERROR(Apply(field, *profile, path, config));
     }
-    config = ForProfile(config.crawl.profile);
   }
+  config = ForProfile(instead.value_or(config.crawl.profile));
   for (const auto& [section_name, section_node] : table) {
     const std::string_view section = section_name.str();
     if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
@@ -72,6 +72,7 @@ Result<Config> ParseConfig(std::string_view text, const std::string& path) {
       RETURN_IF_ERROR(Apply(*match, node, path, config));
     }
   }
+  if (instead) config.crawl.profile = *instead;
   return config;
 }
 
@@ -107,9 +108,9 @@ Status SetConfig(Config& config, std::string_view setting) {
   return SetConfig(config, setting.substr(0, equals), setting.substr(equals + 1));
 }
 
-Result<Config> LoadConfig(Env& env, const std::string& path) {
+Result<Config> LoadConfig(Env& env, const std::string& path, std::optional<Profile> instead) {
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(env, path));
-  return ParseConfig(text, path);
+  return ParseConfig(text, path, instead);
 }
 
 std::string ConfigToToml(const Config& config) {

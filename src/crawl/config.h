@@ -15,6 +15,7 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -169,8 +170,9 @@ Result<Profile> ParseProfile(std::string_view name);
 std::string_view ProfileName(Profile profile);
 
 // The file at `path` over the defaults of the profile it names. Errors name file, line and key.
-Result<Config> LoadConfig(Env& env, const std::string& path);
-Result<Config> ParseConfig(std::string_view toml, const std::string& path);
+// `instead`: the profile, whatever the file says of it.
+Result<Config> LoadConfig(Env& env, const std::string& path, std::optional<Profile> instead = {});
+Result<Config> ParseConfig(std::string_view toml, const std::string& path, std::optional<Profile> instead = {});
 
 // One setting by its name: SetConfig(config, "fetch.http2", "false"). The value is TOML, or a bare word for a string.
 Status SetConfig(Config& config, std::string_view name, std::string_view value);

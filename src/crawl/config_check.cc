@@ -77,8 +77,6 @@ void CheckCrawlAndScope(const Config& config, Problems& problems) {
   }
   problems.Expect(scope.max_url_length >= 100 && scope.max_url_length <= 32'000, "scope.max_url_length",
                   "from 100 to 32000");
-  problems.Expect(scope.canonical.Has(CanonicalRule::kDropFragment), "scope.canonical",
-                  "must have drop-fragment: a fragment is no part of what is fetched");
 }
 
 void CheckPoliteness(const Config& config, Problems& problems) {
@@ -138,7 +136,7 @@ void CheckOutput(const Config& config, Problems& problems) {
   problems.Expect(config.memory.total >= Mebi(128), "memory.total", "at least 128M");
   const Config::Archive& archive = config.archive;
   problems.Expect(IsFileNamePart(archive.prefix), "archive.prefix", "letters, digits, '.', '_' and '-' only");
-  problems.Expect(!archive.enabled || !archive.directories.empty(), "archive.directories", "names no directory");
+  problems.Expect(!archive.directories.empty(), "archive.directories", "names no directory");
   const std::set<std::string> distinct(archive.directories.begin(), archive.directories.end());
   problems.Expect(distinct.size() == archive.directories.size(), "archive.directories", "names one twice");
   problems.Expect(!distinct.contains(""), "archive.directories", "a name is empty");

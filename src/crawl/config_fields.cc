@@ -66,7 +66,7 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(budget, queues, "Queues of domains that are over their budget, at most."),
 
       SETTING(fetch, loops, "Threads that fetch; 0 for one less than there are processors."),
-      SETTING(fetch, connections, "Fetches a loop has open at once."),
+      SETTING(fetch, connections, "Fetches under way at once, over all loops."),
       SETTING(fetch, connect_timeout, "For a connection, TLS included."),
       SETTING(fetch, first_byte_timeout, "From the request to the first byte of the answer."),
       SETTING(fetch, total_timeout, "For all of a fetch; what came until then is kept, marked as cut."),

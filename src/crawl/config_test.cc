@@ -109,6 +109,15 @@ TEST(ConfigTest, DefaultsOfSiteAreValidAndWebWantsAContact) {
   EXPECT_EQ(UserAgentOf(Config{}, "1.0"), "portolan/1.0");
 }
 
+TEST(ConfigTest, AnotherProfileKeepsWhatTheFileSays) {
+  const std::string text = "[crawl]\nprofile = \"site\"\n[politeness]\nhost_delay = \"77s\"\n";
+  const auto config = ParseConfig(text, "p.toml", Profile::kWeb);
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->crawl.profile, Profile::kWeb);
+  EXPECT_EQ(config->politeness.host_delay, std::chrono::seconds(77));
+  EXPECT_TRUE(config->budget.enabled) << "the web profile's";
+}
+
 TEST(ConfigTest, ProblemsAreAllNamed) {
   const auto problems = [](auto change) {
     Config config;
@@ -119,12 +128,16 @@ TEST(ConfigTest, ProblemsAreAllNamed) {
   EXPECT_THAT(problems([](Config& c) { c.politeness.user_agent = "my bot/1.0"; }), HasSubstr("no product token"));
   EXPECT_THAT(problems([](Config& c) { c.crawl.seeds = {"ftp://a/"}; }), HasSubstr("crawl.seeds: 'ftp://a/'"));
   EXPECT_THAT(problems([](Config& c) { c.scope.mode = ScopeMode::kAny; }), HasSubstr("politeness.contact_url"));
-  EXPECT_THAT(problems([](Config& c) { c.scope.canonical = CanonicalRules::None(); }), HasSubstr("drop-fragment"));
   EXPECT_THAT(problems([](Config& c) { c.scope.include_domains = {"http://a.test/"}; }), HasSubstr("is no domain"));
   EXPECT_THAT(problems([](Config& c) { c.politeness.min_delay = std::chrono::hours(9); }),
               HasSubstr("above max_delay"));
   EXPECT_THAT(problems([](Config& c) { c.politeness.from = "a\r\nb"; }), HasSubstr("one line"));
   EXPECT_THAT(problems([](Config& c) { c.archive.directories = {"a", "a"}; }), HasSubstr("twice"));
+  EXPECT_THAT(problems([](Config& c) {
+                c.archive.enabled = false;
+                c.archive.directories.clear();
+              }),
+              HasSubstr("names no directory"));
   const std::string two = problems([](Config& c) {
     c.archive.level = 13;
     c.memory.total = Mebi(1);

@@ -296,7 +296,8 @@ Status Shard::OfferLinks(Held& held, bool* all) {
       // Sitemaps lead to pages as near as a home page's links.
       record.depth = static_cast<uint16_t>(std::min<uint32_t>(held.depth + 1U, 0xffff));
     }
-    if ((link.flags & kFoundSitemapFile) != 0) record.kind = UrlKind::kSitemap;
+    const bool sitemap = (link.flags & kFoundSitemapFile) != 0 || (redirect && held.page.kind == UrlKind::kSitemap);
+    if (sitemap) record.kind = UrlKind::kSitemap;
     if (options_.depth_limited && record.depth > options_.max_depth) {
       ++counts_.too_deep;
       continue;
@@ -475,7 +476,7 @@ void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
   result.outcome = dispatch.outcome;
   result.times.begin_unix_ns = now.unix_ns;
   FetchLine line;
-  line.url = dispatch.record.url;
+  line.url = dispatch.record.kind == UrlKind::kRobots ? RobotsTarget(dispatch.record.url) : dispatch.record.url;
   line.depth = dispatch.record.depth;
   line.attempt = 0;
   if (admission_ != nullptr && dispatch.record.kind != UrlKind::kRobots) admission_->OnDenied(dispatch.record.url);
@@ -499,7 +500,7 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
       RETURN_IF_ERROR(AddToGate(mine, passed, now));
       return passed.status;
     }
-    if (const auto delay = gate_->CrawlDelayMs(record.robots)) {
+    if (const auto delay = gate_->CrawlDelayMs(record, GateTime(now).unix_s)) {
       frontier_->SetCrawlDelay(dispatch.host, int64_t{*delay} * 1'000'000);
     }
   } else {

@@ -125,10 +125,15 @@ FetchOptions FetchOf(const Config& config, const std::string& version) {
   return fetch;
 }
 
+LinkOptions LinksOf(const Config& config) {
+  return {.rules = config.scope.canonical | CanonicalRules::Needed(),
+          .max_length = static_cast<uint32_t>(config.scope.max_url_length)};
+}
+
 PageMakerOptions PageOf(const Config& config) {
   PageMakerOptions page;
   page.agent = config.politeness.user_agent;
-  page.link = {.rules = config.scope.canonical, .max_length = static_cast<uint32_t>(config.scope.max_url_length)};
+  page.link = LinksOf(config);
   page.embeds = config.scope.embeds;
   page.similarity = config.page.similarity;
   page.max_links = static_cast<uint32_t>(config.page.max_links);
@@ -158,8 +163,7 @@ ScopeOptions ScopeOf(const Config& config, const std::vector<std::string>& seeds
 }
 
 Result<std::string> CanonicalSeed(std::string_view text, const Config& config) {
-  const LinkOptions options{.rules = config.scope.canonical,
-                            .max_length = static_cast<uint32_t>(config.scope.max_url_length)};
+  const LinkOptions options = LinksOf(config);
   Link link;
   LinkOutcome outcome = ResolveAbsolute(text, options, link);
   // "example.org/a" and "host:8080" are what people type; a scheme of its own ("ftp:", "mailto:"), a path or an address
@@ -175,6 +179,10 @@ Result<std::string> CanonicalSeed(std::string_view text, const Config& config) {
   return std::string(link.url.href());
 }
 
+std::string ArchiveDirectory(const std::string& dir, const std::string& setting) {
+  return setting.starts_with('/') ? setting : JoinPath(dir, setting);
+}
+
 Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, const std::vector<std::string>& seeds,
                                 const std::string& version) {
   RETURN_IF_ERROR(ValidateConfig(config));
@@ -185,7 +193,7 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   options.fetch = FetchOf(config, version);
   options.page = PageOf(config);
   for (const std::string& directory : config.archive.directories) {
-    options.archive.directories.push_back(directory.starts_with('/') ? directory : JoinPath(dir, directory));
+    options.archive.directories.push_back(ArchiveDirectory(dir, directory));
   }
   options.archive.queue_bytes = memory / 16 / options.archive.directories.size();
   options.archive.files.prefix = config.archive.prefix;
@@ -199,6 +207,7 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
                                 .description = config.archive.description};
   if (config.archive.enabled) options.index_file = JoinPath(dir, "index.cdxj");
   options.log.dir = JoinPath(dir, "log");
+  options.log.enabled = config.log.fetches;
   options.log.file_size = config.log.file_size.bytes;
   options.checkpoint_ns = config.checkpoint.interval.count();
   options.mailbox_bytes = memory / 16;

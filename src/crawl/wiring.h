@@ -19,6 +19,9 @@ namespace portolan {
 Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, const std::vector<std::string>& seeds,
                                 const std::string& version);
 
+// Where an entry of archive.directories is.
+std::string ArchiveDirectory(const std::string& dir, const std::string& setting);
+
 // Threads that fetch, on this machine.
 size_t LoopsOf(const Config& config);
 

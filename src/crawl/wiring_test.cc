@@ -16,6 +16,7 @@ TEST(CanonicalSeedTest, TakesWhatPeopleType) {
   EXPECT_EQ(CanonicalSeed("example.org/a b", config).has_value(), false);
   EXPECT_EQ(CanonicalSeed("example.org", config).value(), "http://example.org/");
   EXPECT_EQ(CanonicalSeed("example.org:8080/x#y", config).value(), "http://example.org:8080/x");
+  EXPECT_EQ(CanonicalSeed("http://me:word@example.org/#y", config).value(), "http://example.org/");
   EXPECT_EQ(CanonicalSeed("http://127.0.0.1:9/", config).value(), "http://127.0.0.1:9/");
 }
 

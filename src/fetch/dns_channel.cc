@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "io/clock.h"
 
@@ -136,8 +137,7 @@ void DnsChannel::OnResult(void* question, int status, int /*timeouts*/, ares_add
       } else if (node->ai_family == AF_INET6) {
         sockaddr_in6 in{};
         std::memcpy(&in, node->ai_addr, sizeof(in));
-        std::memcpy(address.bytes.data(), &in.sin6_addr, 16);
-        address.v6 = true;
+        address = Address::V6(std::span<const uint8_t, 16>(in.sin6_addr.s6_addr));
       } else {
         continue;
       }

@@ -215,6 +215,22 @@ TEST(FetchHttpTest, ConnectionClosedWhileKeptIsOpenedAnewByTheNextFetch) {
   }
 }
 
+TEST(FetchHttpTest, AConnectionThatCannotBeTrustedIsNotKept) {
+  for (const char* answer : {
+           "HTTP/1.1 204 No\r\n\r\nbody",
+           "HTTP/1.1 304 Same\r\nContent-Length: 4\r\n\r\nbody",
+           "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nbody",
+           "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nbody",
+           "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+           "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+       }) {
+    ScriptServer server(Always(answer));
+    Fetcher fetcher;
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(fetcher.Get(server.Url("/")).outcome, FetchOutcome::kAnswered) << answer;
+    EXPECT_EQ(server.connections(), 3) << answer;
+  }
+}
+
 TEST(FetchHttpTest, LargeBodyArrivesWhole) {
   std::string body;
   for (int i = 0; body.size() < 5'000'000; ++i) body += std::to_string(i);

@@ -62,7 +62,11 @@ bool PlainTransfer::End(FetchOutcome outcome, std::string_view detail) {
 }
 
 bool PlainTransfer::Feed(std::string_view bytes) {
-  if (phase_ != TransferPhase::kBody && FeedHead(bytes)) return true;
+  if (phase_ != TransferPhase::kBody && FeedHead(bytes)) {
+    // Bytes that nobody asked for: this connection cannot be trusted with another request.
+    reusable_ = reusable_ && bytes.empty();
+    return true;
+  }
   return phase_ == TransferPhase::kBody && FeedBody(bytes);
 }
 
@@ -113,6 +117,11 @@ bool PlainTransfer::OnHead() {
   const std::string connection = head.fields.Joined("connection");
   stays_open_ =
       response_.version == HttpVersion::k11 ? !HasToken(connection, "close") : HasToken(connection, "keep-alive");
+  // RFC 9112 6.1: where the two disagree somebody between us may have seen another end. And HTTP/1.0 knows no coding.
+  const bool coded = head.fields.Find("transfer-encoding").has_value();
+  if (coded && (response_.version == HttpVersion::k10 || head.fields.Find("content-length"))) stays_open_ = false;
+  constexpr int kSwitchingProtocols = 101;  // whatever follows is no HTTP
+  if (head.status == kSwitchingProtocols) stays_open_ = false;
   switch (framing_.kind) {
     case BodyFraming::kNone:
       break;
@@ -144,7 +153,6 @@ bool PlainTransfer::FeedBody(std::string_view bytes) {
       if (!Body(mine)) return true;
       left_ -= mine.size();
       if (left_ > 0) return false;
-      // Bytes that nobody asked for: this connection cannot be trusted with another request.
       reusable_ = stays_open_ && mine.size() == bytes.size();
       return End(FetchOutcome::kAnswered, "");
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/hash.h"
@@ -90,6 +91,14 @@ Address Address::V4(uint32_t host_order) {
   return address;
 }
 
+Address Address::V6(std::span<const uint8_t, 16> bytes) {
+  constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  Address address;
+  address.v6 = !std::ranges::equal(bytes.first<12>(), kMapped);
+  std::ranges::copy(address.v6 ? std::span<const uint8_t>(bytes) : bytes.last<4>(), address.bytes.begin());
+  return address;
+}
+
 std::optional<Address> Address::Parse(std::string_view text) {
   if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
     text = text.substr(1, text.size() - 2);
@@ -111,13 +120,12 @@ std::optional<Address> Address::Parse(std::string_view text) {
     groups.insert(groups.end(), tail->begin(), tail->end());
   }
   if (groups.size() != 8) return std::nullopt;
-  Address address;
-  address.v6 = true;
+  std::array<uint8_t, 16> bytes;
   for (size_t i = 0; i < 8; ++i) {
-    address.bytes[2 * i] = static_cast<uint8_t>(groups[i] >> 8);
-    address.bytes[2 * i + 1] = static_cast<uint8_t>(groups[i]);
+    bytes[2 * i] = static_cast<uint8_t>(groups[i] >> 8);
+    bytes[2 * i + 1] = static_cast<uint8_t>(groups[i]);
   }
-  return address;
+  return V6(bytes);
 }
 
 std::string Address::ToString() const {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@ struct Address {
   bool v6 = false;
 
   static Address V4(uint32_t host_order);
+  // In network order. An IPv4-mapped one (::ffff:192.0.2.1) is the IPv4 address: it is the same machine.
+  static Address V6(std::span<const uint8_t, 16> bytes);
   // "127.0.0.1", "::1", with or without brackets. Nothing else, no zone.
   static std::optional<Address> Parse(std::string_view text);
   std::string ToString() const;  // without brackets

@@ -12,12 +12,15 @@ namespace {
 
 TEST(AddressTest, TextAndBack) {
   for (const char* text :
-       {"127.0.0.1", "1.2.3.4", "::", "::1", "2001:db8::1", "fe80::1:0:0:2", "1:2:3:4:5:6:7:8", "::ffff:102:304"}) {
+       {"127.0.0.1", "1.2.3.4", "::", "::1", "2001:db8::1", "fe80::1:0:0:2", "1:2:3:4:5:6:7:8", "::fffe:102:304"}) {
     const auto address = Address::Parse(text);
     ASSERT_TRUE(address) << text;
     EXPECT_EQ(address->ToString(), text);
   }
-  EXPECT_EQ(Address::Parse("::ffff:1.2.3.4")->ToString(), "::ffff:102:304");
+  // The same machine: it has one clock.
+  for (const char* mapped : {"::ffff:1.2.3.4", "::ffff:102:304", "[0:0:0:0:0:ffff:102:304]"}) {
+    EXPECT_EQ(Address::Parse(mapped), Address::Parse("1.2.3.4"));
+  }
   EXPECT_EQ(Address::Parse("[::1]"), Address::Parse("::1"));
   EXPECT_EQ(Address::V4(0x7f000001).ToString(), "127.0.0.1");
   for (const char* text : {"", "1.2.3", "1.2.3.4.5", "256.1.1.1", "01.2.3.4", "a.b.c.d", "1:2", ":::", "1::2::3",
@@ -131,6 +134,12 @@ TEST(OutcomeTest, TheStatusDecides) {
   EXPECT_EQ(FollowOf(FetchOutcome::kAnswered, 404).retry, Retry::kNever);
   EXPECT_EQ(FollowOf(FetchOutcome::kAnswered, 429).retry, Retry::kHostLater);
   EXPECT_EQ(FollowOf(FetchOutcome::kAnswered, 500).retry, Retry::kUrlLater);
+  // Whatever became of the body.
+  for (const FetchOutcome outcome :
+       {FetchOutcome::kTimeCut, FetchOutcome::kDisconnected, FetchOutcome::kDecodeFailed}) {
+    EXPECT_EQ(FollowOf(outcome, 503).retry, Retry::kHostLater);
+    EXPECT_NE(FollowOf(outcome, 200).retry, Retry::kHostLater);
+  }
   EXPECT_EQ(FollowOf(FetchOutcome::kConnectRefused, 200).count, CountAs::kConnection);
 }
 

@@ -54,15 +54,17 @@ std::string_view CountAsName(CountAs count) { return kCountNames[static_cast<siz
 
 Follow FollowOf(FetchOutcome outcome, int status) {
   Follow follow = kRows[static_cast<size_t>(outcome)].follow;
+  if (HasAnswer(outcome) && (status == 429 || status == 503)) {
+    // The host says that it has had enough, however the answer went on: all of it waits, for Retry-After or our own
+    // back-off.
+    return {CountAs::kServerError, Retry::kHostLater, 4, 30 * kSecondMs, follow.keep};
+  }
   if (outcome != FetchOutcome::kAnswered && outcome != FetchOutcome::kBodyCut) return follow;
   if (status >= 200 && status < 300) return follow;
   if (status == 304) {
     follow.count = CountAs::kNotModified;
   } else if (status >= 300 && status < 400) {
     follow.count = CountAs::kRedirected;
-  } else if (status == 429 || status == 503) {
-    // The host says that it has had enough: all of it waits, for Retry-After or our own back-off.
-    follow = {CountAs::kServerError, Retry::kHostLater, 4, 30 * kSecondMs, true};
   } else if (status == 408 || status == 425) {
     follow = {CountAs::kClientError, Retry::kUrlLater, 2, 30 * kSecondMs, true};
   } else if (status >= 400 && status < 500) {

@@ -226,14 +226,14 @@ Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer
   return {};
 }
 
+RobotsRef Gate::NewestRef(const UrlRecord& record, uint32_t unix_s) {
+  const RobotsRef* known = known_.Find(OriginKey(record.url), unix_s);
+  return known != nullptr && known->position != kRobotsAsked ? *known : record.robots;
+}
+
 Result<Verdict> Gate::AtFetch(const UrlRecord& record, uint32_t unix_s) {
   if (record.kind == UrlKind::kRobots) return Verdict::kAllowed;
-  RobotsRef ref = record.robots;
-  if (const RobotsRef* known = known_.Find(OriginKey(record.url), unix_s);
-      known != nullptr && known->position != kRobotsAsked) {
-    ref = *known;
-  }
-  ASSIGN_OR_RETURN(const Ruling ruling, Rule(record, ref, unix_s));
+  ASSIGN_OR_RETURN(const Ruling ruling, Rule(record, NewestRef(record, unix_s), unix_s));
   switch (ruling) {
     case Ruling::kAllowed:
       return Verdict::kAllowed;
@@ -247,7 +247,8 @@ Result<Verdict> Gate::AtFetch(const UrlRecord& record, uint32_t unix_s) {
   return Verdict::kStale;
 }
 
-std::optional<uint32_t> Gate::CrawlDelayMs(const RobotsRef& ref) {
+std::optional<uint32_t> Gate::CrawlDelayMs(const UrlRecord& record, uint32_t unix_s) {
+  const RobotsRef ref = NewestRef(record, unix_s);
   if (!ref.present() || ref.position < RulesStore::kFirstPosition) return std::nullopt;
   const auto rules = rules_->Get(ref.position);
   if (!rules || *rules == nullptr) return std::nullopt;

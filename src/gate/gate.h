@@ -84,8 +84,8 @@ class Gate : public Checkpointable {
 
   // At the moment of fetching: by the newest copy that RAM knows, else by the record's reference.
   Result<Verdict> AtFetch(const UrlRecord& record, uint32_t unix_s);
-  // In milliseconds, where the rules at the reference ask for one and are still there.
-  std::optional<uint32_t> CrawlDelayMs(const RobotsRef& ref);
+  // In milliseconds, where the rules that AtFetch goes by ask for one and are still there.
+  std::optional<uint32_t> CrawlDelayMs(const UrlRecord& record, uint32_t unix_s);
 
   uint64_t waiting() const { return in_cache_ + waiting_on_answer() + waiting_on_host(); }
   uint64_t in_cache() const { return in_cache_; }
@@ -121,6 +121,7 @@ class Gate : public Checkpointable {
   Status Restore(const ManifestSection& section);
 
   Result<Ruling> Rule(const UrlRecord& record, const RobotsRef& ref, uint32_t unix_s);
+  RobotsRef NewestRef(const UrlRecord& record, uint32_t unix_s);
   void Emit(UrlRecord record, Ruling ruling, const RobotsRef& ref, GateSink& sink);
   // Decides by what RAM knows. None: it must go to RobotsCache. kUnknown: it was asked for, so it waits in Q_R.
   Result<std::optional<Ruling>> FromKnown(const UrlRecord& record, uint64_t key, uint32_t unix_s, RobotsRef& ref);

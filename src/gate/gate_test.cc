@@ -117,8 +117,12 @@ TEST_P(GateTest, AUrlWaitsForItsRobotsAndIsThenDecided) {
   EXPECT_EQ(gate_->waiting(), 0U);
   ASSERT_EQ(events_.refs.size(), 1U);
   EXPECT_EQ(events_.refs[0].expires, kStart + 24 * 3600);
-  EXPECT_EQ(gate_->CrawlDelayMs(events_.refs[0]), 1500U);
-  EXPECT_EQ(gate_->CrawlDelayMs({}), std::nullopt);
+  UrlRecord record{.robots = events_.refs[0], .url = "http://a.example/x"};
+  EXPECT_EQ(gate_->CrawlDelayMs(record, kStart), 1500U);
+  EXPECT_EQ(gate_->CrawlDelayMs({.url = "http://b.example/"}, kStart), std::nullopt);
+  // What the file says now, not what it said when the URL passed.
+  Answer("http://a.example/robots.txt", Rules({"/private"}, 60'000));
+  EXPECT_EQ(gate_->CrawlDelayMs(record, kStart), GetParam() ? 60'000U : 1500U);
 }
 
 TEST_P(GateTest, ASmallCrawlGoesThroughWithinMilliseconds) {

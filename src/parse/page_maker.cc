@@ -29,6 +29,11 @@ bool IsCut(FetchOutcome outcome) {
          outcome == FetchOutcome::kDisconnected;
 }
 
+bool LooksLikeText(std::string_view body) {
+  return std::ranges::none_of(body.substr(0, kSniffBytes),
+                              [](char c) { return IsBinaryByte(static_cast<uint8_t>(c)); });
+}
+
 std::optional<std::string_view> LastField(const HeaderFields& fields, std::string_view name) {
   for (size_t i = fields.size(); i > 0; --i) {
     const HeaderFields::Field field = fields[i - 1];
@@ -132,7 +137,8 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   }
   result.status = response.status != 0 ? response.status : head_.status;
 
-  const std::string_view body = Decode(response, result);
+  bool readable = true;
+  const std::string_view body = Decode(response, result, readable);
   result.body_bytes = body.size();
   result.fingerprint = body.empty() ? 0 : Hash64(body);
   const Sniffed sniffed =
@@ -151,8 +157,6 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   }
 
   RecordFacts facts;
-  const bool readable = HasAnswer(result.outcome) && result.outcome != FetchOutcome::kDecodeFailed &&
-                        result.outcome != FetchOutcome::kBomb;
   if (is_robots) {
     if (readable) ReadRobots(body, result);
   } else if (IsRedirectStatus(result.status)) {
@@ -178,8 +182,7 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   if (wanted && FollowOf(result.outcome, result.status).keep) {
     facts.outcome = result.outcome;
     facts.status = result.status;
-    facts.packed =
-        result.outcome != FetchOutcome::kDecodeFailed && IsPacked(head_.fields, sniffed, response.body.size());
+    facts.packed = readable && IsPacked(head_.fields, sniffed, response.body.size());
     facts.mime_detected = body.empty() ? std::string_view() : std::string_view(result.mime);
     if (IsRedirectStatus(result.status)) facts.location = head_.fields.Find("location").value_or("");
     records_.Make(response, head_, url_, facts, result.archive);
@@ -189,7 +192,7 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   return result;
 }
 
-std::string_view PageMaker::Decode(const FetchResponse& response, PageResult& result) {
+std::string_view PageMaker::Decode(const FetchResponse& response, PageResult& result, bool& readable) {
   if (response.body.empty() || !head_.fields.Find("content-encoding")) return response.body;
   const CodingStack stack = CodingStack::Parse(head_.fields.Joined("content-encoding"));
   if (stack.supported() && stack.codings().empty()) return response.body;
@@ -216,12 +219,19 @@ std::string_view PageMaker::Decode(const FetchResponse& response, PageResult& re
       result.detail = "decoded body cut";
       break;
     case DecodeOutcome::kBomb:
+      readable = false;
       result.outcome = FetchOutcome::kBomb;
       break;
-    case DecodeOutcome::kCorrupt:
     case DecodeOutcome::kUnsupported:
-      result.outcome = FetchOutcome::kDecodeFailed;
-      result.detail = DecodeOutcomeName(outcome);
+      result.detail = "unknown content coding";
+      // "none", "utf-8" …: what is text as it stands is not coded at all.
+      if (LooksLikeText(response.body)) return response.body;
+      [[fallthrough]];
+    case DecodeOutcome::kCorrupt:
+      readable = false;
+      // That a body was cut says more: it may be whole the next time.
+      if (!IsCut(response.outcome)) result.outcome = FetchOutcome::kDecodeFailed;
+      if (result.detail.empty()) result.detail = DecodeOutcomeName(outcome);
       break;
   }
   return decoded_;

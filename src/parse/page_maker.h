@@ -73,7 +73,8 @@ class PageMaker {
   PageMaker(const PageMakerOptions& options, RecordMaker records);
 
   // The body without its content coding; sets outcome and detail where that fails.
-  std::string_view Decode(const FetchResponse& response, PageResult& result);
+  // The body without its content codings; `readable` becomes false where that failed.
+  std::string_view Decode(const FetchResponse& response, PageResult& result, bool& readable);
   void TakeRedirect(PageResult& result, RecordFacts& facts);
   // Gives the encoding that was found, for the index.
   std::string_view ReadHtml(std::string_view body, PageResult& result, RobotsTag& tag);

@@ -215,7 +215,25 @@ TEST(PageMakerTest, BrokenCodingIsKeptWithoutLinks) {
   EXPECT_EQ(result.outcome, FetchOutcome::kDecodeFailed);
   EXPECT_THAT(Links(result), IsEmpty());
   EXPECT_FALSE(result.archive.bytes.empty());
-  EXPECT_EQ(maker.Make(Html("x", "Content-Encoding: rot13\r\n")).outcome, FetchOutcome::kDecodeFailed);
+  EXPECT_EQ(maker.Make(Html("\x1f\x9d\x90x", "Content-Encoding: compress\r\n")).outcome, FetchOutcome::kDecodeFailed);
+}
+
+TEST(PageMakerTest, TextUnderAnUnknownCodingIsReadAsItIs) {
+  PageMaker maker = Maker();
+  const PageResult result = maker.Make(Html("<a href=/one>x</a>", "Content-Encoding: utf-8\r\n"));
+  EXPECT_EQ(result.outcome, FetchOutcome::kAnswered);
+  EXPECT_EQ(result.detail, "unknown content coding");
+  EXPECT_THAT(Links(result), ElementsAre("http://a.test/one"));
+}
+
+TEST(PageMakerTest, ABodyThatWasCutIsMarkedThoughItsCodingIsBroken) {
+  PageMaker maker = Maker();
+  FetchResponse response = Html("\x1f\x8b\x08garbage", "Content-Encoding: gzip\r\nContent-Length: 5000\r\n");
+  response.outcome = FetchOutcome::kDisconnected;
+  const PageResult result = maker.Make(std::move(response));
+  EXPECT_EQ(result.outcome, FetchOutcome::kDisconnected) << "it is tried again";
+  EXPECT_THAT(Links(result), IsEmpty());
+  EXPECT_THAT(ReadBack(result.archive).response, HasSubstr("WARC-Truncated: disconnect"));
 }
 
 TEST(PageMakerTest, BombsAreNamedAndLongBodiesCut) {
@@ -316,6 +334,7 @@ TEST(PageMakerTest, RobotsStatusSaysWhatHolds) {
   EXPECT_EQ(ask("HTTP/1.1 301 M\r\n\r\n").kind, RobotsAnswer::Kind::kDisallowAll);
   EXPECT_EQ(ask("HTTP/1.1 200 OK\r\n\r\n", FetchOutcome::kDisconnected).kind, RobotsAnswer::Kind::kDisallowAll);
   EXPECT_EQ(ask("HTTP/1.1 200 OK\r\n\r\n", FetchOutcome::kBodyCut).kind, RobotsAnswer::Kind::kRules);
+  EXPECT_EQ(ask("HTTP/1.1 200 OK\r\nContent-Encoding: none\r\n\r\n").kind, RobotsAnswer::Kind::kRules);
   EXPECT_EQ(ask("", FetchOutcome::kConnectRefused).kind, RobotsAnswer::Kind::kDisallowAll);
   EXPECT_EQ(ask("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n").kind, RobotsAnswer::Kind::kDisallowAll);
 }

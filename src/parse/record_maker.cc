@@ -78,7 +78,7 @@ void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, 
   const WarcId response_id = NextId();
   const std::string address = response.task.address.empty() ? std::string() : response.task.address.ToString();
   const WarcTime date = TimeOf(response.times.begin_unix_ns);
-  const std::string_view truncated = TruncatedBy(facts.outcome);
+  const std::string_view truncated = TruncatedBy(response.outcome);
   item.bytes.clear();
 
   WarcRecordSpec request;

@@ -90,11 +90,14 @@ struct RulesLayout {
     const uint32_t plain_key = rules.plain_ == 0 ? 1 : PlainKey(rules, path);
     if (rules.starred_ == 0) return (plain_key & 1) != 0;
     const PairSet absent = ~PairsOfPath(path);
+    size_t work = 0;
     for (size_t i = 0; i < rules.starred_; ++i) {
       if ((LoadLe<uint64_t>(rules.pairs_ + i * sizeof(PairSet)) & absent) != 0) continue;
       const size_t rule = rules.plain_ + i;
       const uint32_t key = Key(rules, rule);
       if (key <= plain_key) break;
+      work += path.size();
+      if (work > RobotsRules::kMaxMatchBytes) return false;
       if (PatternMatches(Text(rules, rule), path)) return (key & 1) != 0;
     }
     return (plain_key & 1) != 0;

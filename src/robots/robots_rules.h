@@ -9,7 +9,9 @@
 // most as many steps as the path has bytes. The other rules stand in the order of precedence, so that the first one to
 // match decides; a set of the byte pairs that each needs (path_pattern.h) turns most of them away with one AND.
 //
-// Bound of a match: O(log n · |path|) for plain rules, O(|path| + |rule|) for each of the others, in any case.
+// Bound of a match: O(log n · |path|) for plain rules, O(|path| + |rule|) for each of the others that is tried, in any
+// case; and those are tried on kMaxMatchBytes of path in all. A path for which that is not enough, of a file with tens
+// of thousands of starred rules, is not allowed: who writes such a file is left alone.
 //
 // Format, little-endian (docs/formats/robots_rules.md has a worked example). U is 2 bytes wide, or 4 with the flag
 // wide:
@@ -52,6 +54,8 @@ class RobotsRules {
   // kUnsupported for another version, kCorrupt for anything else that is not exactly what the builder writes. Costs one
   // pass over the bytes, so open once for many paths.
   static Result<RobotsRules> Open(std::string_view bytes);
+
+  static constexpr size_t kMaxMatchBytes = size_t{256} << 10;
 
   // May `path_and_query` ("/a/b?c", no fragment; "" is "/") be fetched? Any bytes are fine.
   bool Allows(std::string_view path_and_query) const;

@@ -181,6 +181,41 @@ TEST(RobotsRulesTest, HostilePatternsCostLinearTime) {
   EXPECT_LT(took.count(), 2.0);  // quadratic would be 3 · 10^8 steps a match
 }
 
+TEST(RobotsRulesTest, ManyStarredRulesCostABoundedTime) {
+  // Rules that the pairs of a long path do not turn away.
+  std::string text = "User-agent: *\n";
+  std::string path = "/";
+  for (int i = 0; path.size() < 2000; ++i) path += "abcdefghijklmnopqrstuvwxyz"[i * i % 26] + std::to_string(i);
+  for (int i = 0; text.size() < 500'000; ++i)
+    text += "Disallow: /*" + path.substr(i % 1990, 3) + std::to_string(i) + "!\n";
+  text += "Allow: /*a\n";
+  const std::string compiled = ParseRobots(text, {.agent = "x"}).rules;
+  const auto rules = RobotsRules::Open(compiled);
+  ASSERT_TRUE(rules);
+  ASSERT_GT(rules->size(), 20'000U);
+  const auto start = std::chrono::steady_clock::now();
+  bool allowed = false;
+  for (int i = 0; i < 100; ++i) allowed = rules->Allows(path + "!");
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_FALSE(allowed) << "more work than a path is given";
+  EXPECT_TRUE(rules->Allows("/a")) << "a short one is decided";
+  EXPECT_LT(took.count(), 1.0);  // all of the rules on this path: several seconds
+}
+
+TEST(RobotsTxtTest, LinesMayEndInAnyWayAndCostLinearTime) {
+  for (const char* text :
+       {"User-agent: *\nDisallow: /a\nDisallow: /b", "User-agent: *\rDisallow: /a\rDisallow: /b\r",
+        "User-agent: *\r\nDisallow: /a\r\n\r\nDisallow: /b\r\n", "\rUser-agent: *\nDisallow: /a\rDisallow: /b",
+        "\n\rUser-agent: *\r\r\nDisallow: /a\n\n\rDisallow: /b\n"}) {
+    EXPECT_EQ(RobotsRules::Open(ParseRobots(text, {.agent = "x"}).rules)->size(), 2U) << text;
+  }
+  const std::string returns(500'000, '\r');
+  const auto start = std::chrono::steady_clock::now();
+  ParseRobots(returns, {.agent = "x"});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(took.count(), 1.0);  // quadratic would be 10^11 bytes
+}
+
 TEST(RobotsTxtTest, GroupsOfOneAgentAreMerged) {
   const RobotsTxt parsed = ParseRobots(
       "User-agent: a\nDisallow: /1\nUser-agent: b\nDisallow: /2\nUser-agent: A/2.0\nUser-agent: c\nDisallow: /3\n",

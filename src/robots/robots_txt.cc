@@ -37,17 +37,32 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Cuts the first line off `bytes`. CR LF gives one empty line too many, which means nothing.
-std::string_view TakeLine(std::string_view& bytes) {
-  const char* newline = static_cast<const char*>(std::memchr(bytes.data(), '\n', bytes.size()));
-  size_t end = newline == nullptr ? bytes.size() : static_cast<size_t>(newline - bytes.data());
-  if (const void* carriage = std::memchr(bytes.data(), '\r', end)) {
-    end = static_cast<size_t>(static_cast<const char*>(carriage) - bytes.data());
+// The lines of a file, one after the other. CR LF gives one empty line too many, which means nothing. Where the next LF
+// is stays known over the lines that end with CR, so each byte is looked at twice at most.
+class Lines {
+ public:
+  explicit Lines(std::string_view bytes) : bytes_(bytes) {}
+  bool done() const { return at_ == bytes_.size(); }
+  // REQUIRES: not done().
+  std::string_view Next() {
+    if (newline_ < at_ || at_ == 0) newline_ = Find('\n', bytes_.size());
+    const size_t end = Find('\r', newline_);
+    const std::string_view line = bytes_.substr(at_, std::min(end - at_, kMaxRobotsLine));
+    at_ = std::min(end + 1, bytes_.size());
+    return line;
   }
-  const std::string_view line = bytes.substr(0, std::min(end, kMaxRobotsLine));
-  bytes.remove_prefix(std::min(end + 1, bytes.size()));
-  return line;
-}
+
+ private:
+  // The first one from here on and before `end`, or `end`.
+  size_t Find(char c, size_t end) const {
+    const void* found = std::memchr(bytes_.data() + at_, c, end - at_);
+    return found == nullptr ? end : static_cast<size_t>(static_cast<const char*>(found) - bytes_.data());
+  }
+
+  const std::string_view bytes_;
+  size_t at_ = 0;
+  size_t newline_ = 0;
+};
 
 bool IsTokenLetter(char c) { return IsAlpha(c) || c == '-' || c == '_'; }
 
@@ -116,8 +131,8 @@ RobotsTxt ParseRobots(std::string_view bytes, const RobotsOptions& options) {
   bool delay_any = false;
   bool in_delay_agents = false;
   std::unordered_set<std::string_view> sitemaps;
-  while (!bytes.empty()) {
-    std::string_view line = TakeLine(bytes);
+  for (Lines lines(bytes); !lines.done();) {
+    std::string_view line = lines.Next();
     if (line.empty()) continue;
     line = line.substr(0, line.find('#'));
     const size_t colon = line.find(':');

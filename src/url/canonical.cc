@@ -300,8 +300,8 @@ bool Canonicalize(Url& url, CanonicalRules rules) {
   UrlEditor editor(url);
   if (rules.Has(CanonicalRule::kDropFragment)) editor.DropFragment();
   if (rules.Has(CanonicalRule::kNormalizeEscapes)) editor.NormalizeEscapes();
-  if (rules.Without(CanonicalRules::Default()) == CanonicalRules::None()) return true;
   if (rules.Has(CanonicalRule::kDropUserInfo)) editor.DropUserInfo();
+  if (rules.Without(CanonicalRules::Default()) == CanonicalRules::None()) return true;
   if (rules.Has(CanonicalRule::kDropHostDot)) editor.DropHostDot();
   if (rules.Has(CanonicalRule::kDropSessionIds)) editor.DropPathSessions();
   if (rules.HasAny(CanonicalRule::kDropSessionIds | CanonicalRule::kDropTracking)) editor.FilterQuery(rules);

@@ -38,6 +38,8 @@ class CanonicalRules {
   static constexpr CanonicalRules None() { return {}; }
   // What every crawl does: rules that change no page's meaning.
   static constexpr CanonicalRules Default();
+  // Without these a URL cannot be fetched as it stands: no fragment is sent, and no password.
+  static constexpr CanonicalRules Needed();
   static constexpr CanonicalRules All();
 
   constexpr bool Has(CanonicalRule rule) const { return (bits_ & static_cast<uint32_t>(rule)) != 0; }
@@ -56,9 +58,10 @@ class CanonicalRules {
 
 constexpr CanonicalRules operator|(CanonicalRule a, CanonicalRule b) { return CanonicalRules(a) | CanonicalRules(b); }
 
-constexpr CanonicalRules CanonicalRules::Default() {
-  return CanonicalRule::kDropFragment | CanonicalRule::kNormalizeEscapes;
+constexpr CanonicalRules CanonicalRules::Needed() {
+  return CanonicalRule::kDropFragment | CanonicalRule::kDropUserInfo;
 }
+constexpr CanonicalRules CanonicalRules::Default() { return Needed() | CanonicalRule::kNormalizeEscapes; }
 constexpr CanonicalRules CanonicalRules::All() { return CanonicalRules(kAllBits); }
 
 // "drop-fragment"; the name under which configuration and documents know a rule.

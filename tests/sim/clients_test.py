@@ -151,7 +151,7 @@ class Curl(unittest.TestCase):
         self.assertEqual(bodies[0], bodies[1])
 
     def test_mistakes_are_said_in_one_line(self):
-        for flags, word in ((("--profile", "smal"), "small"), (("--set", "domains"), "key=value"),
+        for flags, word in ((("--profile", "smal"), "small"), (("--set", "domains"), "KEY=VALUE"),
                             (("--set", "domainz=3"), "domains"), (("--dns-port", "99999"), "dns-port"),
                             (("--log", "/nonexistent/x"), "/nonexistent/x")):
             result = subprocess.run([PROGRAM, "sim", "serve", *flags, "--max-seconds", "1"], capture_output=True,
