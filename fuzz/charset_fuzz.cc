@@ -1,4 +1,5 @@
-// Any bytes in any encoding: a decision, and UTF-8 that does not depend on the cutting.
+// Any bytes in any encoding: a decision, and UTF-8 that does not depend on the cutting. Encoded again it gives bytes
+// that decode to what gives the same bytes.
 
 #include <cstdint>
 #include <string>
@@ -10,8 +11,28 @@
 #include "base/utf8.h"
 #include "html/charset.h"
 #include "html/charset_decoder.h"
+#include "html/charset_encoder.h"
 #include "html/charset_sniff.h"
 #include "html/utf8_check.h"
+
+namespace {
+
+// With numbers for what the encoding cannot write. REQUIRES: text is UTF-8.
+std::string Encoded(portolan::Encoding encoding, std::string_view text) {
+  portolan::CharsetEncoder encoder(encoding);
+  std::string bytes;
+  while (!text.empty()) {
+    const size_t length = portolan::Utf8SequenceLength(text);
+    uint32_t code = static_cast<uint8_t>(text[0]) & (length == 1 ? 0x7fU : 0x7fU >> length);
+    for (const char c : text.substr(1, length - 1)) code = code << 6 | (static_cast<uint8_t>(c) & 0x3fU);
+    if (const uint32_t missing = encoder.Encode(code, bytes)) bytes += "&#" + std::to_string(missing) + ";";
+    text.remove_prefix(length);
+  }
+  encoder.End(bytes);
+  return bytes;
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace portolan;
@@ -39,6 +60,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     joined += pieces.Decode({}, true);
     CHECK(joined == expected, "{}", EncodingName(encoding));
+    const std::string encoded = Encoded(encoding, expected);
+    const Encoding output = OutputEncoding(encoding);
+    CHECK(Encoded(output, CharsetDecoder(output).Decode(encoded, true)) == encoded, "{}", EncodingName(encoding));
     // A decoder that has ended begins anew.
     CHECK(encoding == Encoding::kReplacement || whole.Decode(bytes, true) == expected);
   }

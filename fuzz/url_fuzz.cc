@@ -2,7 +2,7 @@
 //
 // Held: offsets are those of the drawing; a serialised URL parses to itself; the fast path agrees with the state
 // machine; a canonical form is its own canonical form and parses to itself; a link's outcome and hash are those of its
-// parts; SURT keys are one word; a domain is a suffix of its host.
+// parts; SURT keys are one word; a domain is a suffix of its host; an encoder changes nothing but the query.
 
 #include <algorithm>
 #include <cstdint>
@@ -63,6 +63,44 @@ void CheckLink(std::string_view text, const Url& base, const LinkOptions& option
   CHECK(link.hash == Hash64(url.href()) && link.host_hash == Hash64(url.hostname()));
 }
 
+// Writes every other character, with bytes from everywhere, and has a state.
+class OddEncoder : public QueryEncoder {
+ public:
+  uint32_t Encode(uint32_t code_point, std::string& bytes) override {
+    CHECK(code_point < 0xd800 || (code_point > 0xdfff && code_point < 0x110000));
+    if (code_point < 0x80) {
+      bytes += static_cast<char>(code_point);
+    } else if (code_point % 2 == 0) {
+      return code_point;
+    } else {
+      bytes += static_cast<char>(code_point >> 1);
+      bytes += static_cast<char>(code_point >> 8);
+      open_ = true;
+    }
+    return 0;
+  }
+  void End(std::string& bytes) override {
+    if (open_) bytes += "#'\x1b";
+    open_ = false;
+  }
+
+ private:
+  bool open_ = false;
+};
+
+void CheckQueryEncoder(std::string_view text, const Url& base) {
+  OddEncoder encoder;
+  Url plain;
+  Url encoded;
+  const UrlStatus status = encoded.Assign(text, &base, &encoder);
+  CHECK(status == plain.Assign(text, &base));
+  if (status != UrlStatus::kOk) return;
+  CheckUrl(encoded);
+  CHECK(encoded.has_query() == plain.has_query() && encoded.hash() == plain.hash());
+  CHECK(encoded.href().substr(0, encoded.size() - encoded.search().size() - encoded.hash().size()) ==
+        plain.href().substr(0, plain.size() - plain.search().size() - plain.hash().size()));
+}
+
 void CheckKeys(const Url& url) {
   std::string key;
   AppendSurtKey(url, key);
@@ -100,6 +138,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   CheckFastPath(href, &base);
   CheckLink(href, base, options);
+  CheckQueryEncoder(href, base);
   Url url;
   if (url.Assign(href, &base) == UrlStatus::kOk) {
     CheckUrl(url);

@@ -62,4 +62,9 @@ std::string_view EncodingName(Encoding encoding);
 // "Get an encoding": blanks around the label and its case do not matter.
 std::optional<Encoding> EncodingForLabel(std::string_view label);
 
+// "Get an output encoding": what a document in `encoding` sends. UTF-8 for replacement and UTF-16.
+constexpr Encoding OutputEncoding(Encoding encoding) {
+  return encoding >= Encoding::kReplacement && encoding <= Encoding::kUtf16Le ? Encoding::kUtf8 : encoding;
+}
+
 }  // namespace portolan

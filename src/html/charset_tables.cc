@@ -57,6 +57,9 @@ constexpr Patch kGb18030Patches[] = {
     {23795, 0x9fb8}, {23812, 0x9fb9}, {23829, 0x9fba}, {23845, 0x9fbb},
 };
 
+// Its four-byte sequences: U+FFFD is an error of ICU's and no character.
+constexpr Patch kGb18030FourPatches[] = {{39'417, 0xfffd}};
+
 // JIS X 0212: ICU has small and large Roman numerals and a sign there that are IBM's, not the standard's.
 constexpr uint16_t kJis0212ExtraFirst = 7708;
 constexpr uint16_t kJis0212ExtraLast = 7730;
@@ -210,7 +213,7 @@ std::span<const uint32_t> Gb18030FourTable() {
   static const auto table = MakeTable(
       "gb18030", 39'420, true,
       [](size_t p) { return Bytes({p / 12'600 + 0x81, p / 1260 % 10 + 0x30, p / 10 % 126 + 0x81, p % 10 + 0x30}); },
-      {});
+      kGb18030FourPatches);
   return table;
 }
 

@@ -1,5 +1,7 @@
 #include "html/page_links.h"
 
+#include "html/charset_encoder.h"
+
 namespace portolan {
 
 static_assert(std::tuple_size_v<decltype(PageLinks::outcomes)> == static_cast<size_t>(LinkOutcome::kHostNotInDns) + 1);
@@ -8,9 +10,12 @@ void PageLinks::Resolve(const Page& page, const Url& page_url, const PageLinksOp
   urls.clear();
   links.clear();
   outcomes.fill(0);
+  CharsetEncoder encoder(options.encoding);
+  LinkOptions link_options = options.link;
+  link_options.query_encoder = encoder.encoding() == Encoding::kUtf8 ? nullptr : &encoder;
   const Url* from = &page_url;
-  if (page.has_base && base.Assign(page.View(page.base), &page_url) == UrlStatus::kOk && base.scheme() != "data" &&
-      base.scheme() != "javascript") {
+  if (page.has_base && base.Assign(page.View(page.base), &page_url, link_options.query_encoder) == UrlStatus::kOk &&
+      base.scheme() != "data" && base.scheme() != "javascript") {
     from = &base;
   } else {
     base = page_url;
@@ -21,7 +26,7 @@ void PageLinks::Resolve(const Page& page, const Url& page_url, const PageLinksOp
                         : link.kind == LinkKind::kEmbed    ? options.embeds
                                                            : options.resources;
     if (!wanted || (link.in_template && !options.in_templates)) continue;
-    const LinkOutcome outcome = ResolveLink(page.View(link.url), *from, options.link, scratch_);
+    const LinkOutcome outcome = ResolveLink(page.View(link.url), *from, link_options, scratch_);
     ++outcomes[static_cast<size_t>(outcome)];
     if (outcome != LinkOutcome::kCrawlable) continue;
     const std::string_view href = scratch_.url.href();

@@ -2,10 +2,12 @@
 //
 // The last step of parsing: a Page has what the author wrote; the rest of the crawler wants canonical URLs with their
 // hashes. The base is the page's URL, or its <base href> where that is one (HTML standard, 4.2.3: a base that does not
-// parse, or is a data: or javascript: URL, does not count).
+// parse, or is a data: or javascript: URL, does not count). Queries, also that of the base, are in the document's
+// encoding.
 //
 // Nothing is allocated a link once the buffers have grown. What is not crawlable is counted by reason.
-// Thread: one owner. Memory bound: Page's, times three for escapes.
+// Thread: one owner. Memory bound: Page's, times three for escapes; up to fourteen where queries are in an encoding
+// that cannot write them (url.h).
 
 #pragma once
 
@@ -15,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "html/charset.h"
 #include "html/page.h"
 #include "url/link.h"
 #include "url/url.h"
@@ -22,7 +25,8 @@
 namespace portolan {
 
 struct PageLinksOptions {
-  LinkOptions link = {};
+  LinkOptions link = {};                // its query encoder is that of `encoding`, whatever stands here
+  Encoding encoding = Encoding::kUtf8;  // of the document, before it was decoded
   bool navigation = true;
   bool embeds = true;
   bool resources = true;

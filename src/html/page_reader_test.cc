@@ -210,5 +210,25 @@ TEST_F(PageReaderTest, LinksAreResolvedAgainstTheBase) {
   EXPECT_EQ(resolve("<template><a href=x></template>", {.in_templates = true}), Lines{"http://a.test/dir/x"});
 }
 
+TEST_F(PageReaderTest, QueriesAreInTheEncodingOfThePage) {
+  const auto resolve = [&](std::string_view html, Encoding encoding) {
+    PageLinks links;
+    links.Resolve(Read(html), *Url::Parse("http://a.test/dir/page?é"), {.encoding = encoding});
+    Lines lines;
+    for (const ResolvedLink& link : links.links) lines.emplace_back(links.UrlOf(link));
+    return lines;
+  };
+  EXPECT_EQ(resolve("<a href='/é?é'><img src='?&eacute;' srcset='i?é 1x'>", Encoding::kWindows1252),
+            (Lines{"http://a.test/%C3%A9?%E9", "http://a.test/dir/page?%E9", "http://a.test/dir/i?%E9"}));
+  EXPECT_EQ(resolve("<meta http-equiv=refresh content='0;url=?тест'><a href='?日'>", Encoding::kWindows1251),
+            (Lines{"http://a.test/dir/page?%F2%E5%F1%F2", "http://a.test/dir/page?%26%2326085%3B"}));
+  for (const Encoding encoding : {Encoding::kUtf8, Encoding::kUtf16Le, Encoding::kReplacement}) {
+    EXPECT_EQ(resolve("<a href='?é'>", encoding), Lines{"http://a.test/dir/page?%C3%A9"});
+  }
+  // The base's query is in it too; that of the page's own URL is what it was asked for with.
+  EXPECT_EQ(resolve("<base href='b?é'><a href=''>", Encoding::kWindows1252), Lines{"http://a.test/dir/b?%E9"});
+  EXPECT_EQ(resolve("<a href=''>", Encoding::kWindows1252), Lines{"http://a.test/dir/page?%C3%A9"});
+}
+
 }  // namespace
 }  // namespace portolan

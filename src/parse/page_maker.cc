@@ -251,7 +251,7 @@ void PageMaker::TakeRedirect(PageResult& result, RecordFacts& facts) {
   if (!location) return;
   facts.location = *location;
   collector_.Begin(result.links, 1, 1);
-  AddLink(*location, kFoundRedirect, result);
+  AddLink(LocationTarget(*location), kFoundRedirect, result);
 }
 
 std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, RobotsTag& tag) {
@@ -264,6 +264,7 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
   const Page& page = reader_->Read(charset.Decode(body, /*last=*/true));
 
   const PageLinksOptions resolve{.link = options_.link,
+                                 .encoding = decision.encoding,
                                  .navigation = true,
                                  .embeds = options_.embeds,
                                  .resources = options_.embeds,
@@ -339,7 +340,7 @@ void PageMaker::ReadRobots(std::string_view body, PageResult& result) {
     case RobotsVerdict::kFollow: {
       // Without a target that can be fetched this is no answer: nothing is allowed for now.
       const auto location = head_.fields.Find("location");
-      if (location && ResolveLink(*location, url_, options_.link, link_) == LinkOutcome::kCrawlable) {
+      if (location && ResolveLink(LocationTarget(*location), url_, options_.link, link_) == LinkOutcome::kCrawlable) {
         robots.kind = RobotsAnswer::Kind::kFollow;
         robots.follow = link_.url.href();
       }

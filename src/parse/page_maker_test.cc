@@ -166,6 +166,21 @@ TEST(PageMakerTest, RedirectHasOneLinkItsTarget) {
   EXPECT_EQ(bad.links_left_out, 1U);
 }
 
+TEST(PageMakerTest, RedirectAsksForTheBytesThatTheServerNamed) {
+  PageMaker maker = Maker();
+  const auto target = [&](const std::string& location) {
+    return Links(
+        maker.Make(Response("http://a.test/b", "HTTP/1.1 301 Moved\r\nLocation: " + location + "\r\n\r\n", "")));
+  };
+  EXPECT_THAT(target("/caf\xe9?\xe9"), ElementsAre("r http://a.test/caf%E9?%E9"));
+  EXPECT_THAT(target("/caf\xc3\xa9?\xc3\xa9"), ElementsAre("r http://a.test/caf%C3%A9?%C3%A9"));
+  EXPECT_THAT(target("/\xc3\xa9\xe9\xe2\x82/%e9%\xff"), ElementsAre("r http://a.test/%C3%A9%E9%E2%82/%E9%25%FF"));
+  EXPECT_THAT(target("http://b\xc3\xbc.test/"), ElementsAre("r http://xn--b-eha.test/"));
+  EXPECT_THAT(target("http://b\xfc.test/"), IsEmpty());
+  const PageResult kept = maker.Make(Response("http://a.test/b", "HTTP/1.1 301 Moved\r\nLocation: /\xe9\r\n\r\n", ""));
+  EXPECT_THAT(kept.archive.cdxj_tail, Not(HasSubstr("%E9")));  // the index has the field as it came
+}
+
 TEST(PageMakerTest, PromptRefreshIsARedirectAndOnlyTheFirst) {
   PageMaker maker = Maker();
   EXPECT_THAT(Links(maker.Make(Html("<meta http-equiv=refresh content='0; url=/n'>"
@@ -283,6 +298,24 @@ TEST(PageMakerTest, CharsetsAreDecodedBeforeReading) {
   EXPECT_THAT(result.archive.cdxj_tail, HasSubstr(R"("charset": "windows-1251")"));
 }
 
+TEST(PageMakerTest, QueriesAreInTheCharsetOfThePage) {
+  PageMaker maker = Maker();
+  const auto links = [&](const std::string& charset, const std::string& body) {
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=" + charset + "\r\n\r\n";
+    return Links(maker.Make(Response("http://a.test/", head, body)));
+  };
+  EXPECT_THAT(
+      links("windows-1251", "<a href='/\xef\xf0?q=\xf2\xe5\xf1\xf2'>x</a><a href='?&#20013;&eacute;\xe6'>y</a>"),
+      ElementsAre("http://a.test/%D0%BF%D1%80?q=%F2%E5%F1%F2", "http://a.test/?%26%2320013%3B%26%23233%3B%E6"));
+  EXPECT_THAT(links("shift_jis", "<a href='/s?q=\x93\xfa\x96\x7b\x83\x65\x83\x58\x83\x67&amp;x=1'>x</a>"),
+              ElementsAre("http://a.test/s?q=%93%FA%96{%83e%83X%83g&x=1"));
+  EXPECT_THAT(links("iso-2022-jp", "<a href='/s?q=\x1b$B%F%9%H\x1b(B'>x</a>"),
+              ElementsAre("http://a.test/s?q=%1B$B%25F%259%25H%1B(B"));
+  EXPECT_THAT(links("utf-8", "<a href='/s?q=\xc3\xa9'>x</a>"), ElementsAre("http://a.test/s?q=%C3%A9"));
+  EXPECT_THAT(links("utf-16le", std::string("<\0a\0 \0h\0r\0e\0f\0=\0?\0\xe9\0>\0", 22)),
+              ElementsAre("http://a.test/?%C3%A9"));
+}
+
 TEST(PageMakerTest, SitemapsAndFeedsGiveTheirLinks) {
   PageMaker maker = Maker();
   const std::string urlset =
@@ -331,6 +364,7 @@ TEST(PageMakerTest, RobotsStatusSaysWhatHolds) {
   EXPECT_EQ(ask("HTTP/1.1 503 No\r\n\r\n").kind, RobotsAnswer::Kind::kDisallowAll);
   EXPECT_EQ(ask("HTTP/1.1 429 No\r\n\r\n").kind, RobotsAnswer::Kind::kDisallowAll);
   EXPECT_EQ(ask("HTTP/1.1 301 M\r\nLocation: //www.a.test/robots.txt\r\n\r\n").follow, "http://www.a.test/robots.txt");
+  EXPECT_EQ(ask("HTTP/1.1 301 M\r\nLocation: /\xe9\r\n\r\n").follow, "http://a.test/%E9");
   EXPECT_EQ(ask("HTTP/1.1 301 M\r\n\r\n").kind, RobotsAnswer::Kind::kDisallowAll);
   EXPECT_EQ(ask("HTTP/1.1 200 OK\r\n\r\n", FetchOutcome::kDisconnected).kind, RobotsAnswer::Kind::kDisallowAll);
   EXPECT_EQ(ask("HTTP/1.1 200 OK\r\n\r\n", FetchOutcome::kBodyCut).kind, RobotsAnswer::Kind::kRules);

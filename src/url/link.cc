@@ -48,7 +48,7 @@ LinkOutcome Resolve(std::string_view text, const Url* base, const LinkOptions& o
   link.status = UrlStatus::kOk;
   if (!UrlFastPath::Resolve(text, base, with_fragment, url)) [[unlikely]] {
     if (NamesOtherScheme(text)) return LinkOutcome::kOtherScheme;
-    link.status = UrlParser(url, base).Run(text, with_fragment);
+    link.status = UrlParser(url, base, options.query_encoder).Run(text, with_fragment);
     if (link.status != UrlStatus::kOk) return LinkOutcome::kInvalid;
   }
   if (!Canonicalize(url, options.rules)) return LinkOutcome::kOtherScheme;

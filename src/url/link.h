@@ -6,6 +6,7 @@
 //
 // `href` is the attribute's value after the page's charset and character references are decoded: UTF-8, blanks around
 // it and line ends within it still there. `base` is the page's URL, or what its <base href> resolved to.
+// A page in another encoding than UTF-8 has its queries in that: LinkOptions::query_encoder.
 //
 // ResolveLink gives exactly what Url::Assign and Canonicalize give, one after the other; common spellings (plain ASCII:
 // absolute, //host, /path, path, ?query, #fragment) take a shorter way through them that allocates nothing once the
@@ -19,13 +20,15 @@
 #include <string_view>
 
 #include "url/canonical.h"
+#include "url/query_encoder.h"
 #include "url/url.h"
 
 namespace portolan {
 
 struct LinkOptions {
   CanonicalRules rules = CanonicalRules::Default();
-  uint32_t max_length = 8000;  // bytes of the canonical form; servers refuse request lines above 8 KiB or so
+  uint32_t max_length = 8000;             // bytes of the canonical form; servers refuse request lines above 8 KiB or so
+  QueryEncoder* query_encoder = nullptr;  // of the page's encoding; null for UTF-8
 };
 
 enum class LinkOutcome : uint8_t {

@@ -81,6 +81,59 @@ TEST(LinkTest, AbsoluteTextNeedsNoBase) {
   EXPECT_EQ(ResolveAbsolute("gopher://a/", {}, link), LinkOutcome::kOtherScheme);
 }
 
+// Latin-1 between < and >, which are no part of it.
+class Latin1 : public QueryEncoder {
+ public:
+  uint32_t Encode(uint32_t code_point, std::string& bytes) override {
+    if (!inside_) bytes += '<';
+    inside_ = true;
+    if (code_point > 0xff) return code_point;
+    bytes += static_cast<char>(code_point);
+    return 0;
+  }
+  void End(std::string& bytes) override {
+    bytes += '>';
+    inside_ = false;
+    ++queries;
+  }
+  int queries = 0;
+
+ private:
+  bool inside_ = false;
+};
+
+TEST(LinkTest, QueryIsInTheEncodingOfItsPageAndNothingElseIs) {
+  Latin1 latin1;
+  const LinkOptions options{.rules = CanonicalRules::None(), .query_encoder = &latin1};
+  const auto href = [&](std::string_view text, std::string_view base = "http://a/b?c") {
+    return std::string(Resolve(text, base, LinkOutcome::kCrawlable, options).url.href());
+  };
+  EXPECT_EQ(href("/é?é' =é#é"), "http://a/%C3%A9?%3C%E9%27%20=%E9%3E#%C3%A9");
+  EXPECT_EQ(href("http://é@é.x/?é"), "http://%C3%A9@xn--9ca.x/?%3C%E9%3E");
+  EXPECT_EQ(href("?€&\xf0\x9f\x98\x80"), "http://a/b?%3C%26%238364%3B&%26%23128512%3B%3E");
+  EXPECT_EQ(href("?\xff\xe2\x82x"), "http://a/b?%3C%26%2365533%3B%26%2365533%3Bx%3E");
+  EXPECT_EQ(latin1.queries, 4);
+  // Printable ASCII is the same in every encoding, so nobody asks.
+  EXPECT_EQ(href("?a b'#é"), "http://a/b?a%20b%27#%C3%A9");
+  EXPECT_EQ(href("é"), "http://a/%C3%A9");
+  EXPECT_EQ(href("#x", "http://a/b?é"), "http://a/b?%C3%A9#x");
+  EXPECT_EQ(latin1.queries, 4);
+}
+
+TEST(LinkTest, QueriesThatAreAlwaysUtf8) {
+  Latin1 latin1;
+  Url url;
+  for (const std::string start : {"ws://a/?", "wss://a/?", "foo://a/?", "mailto:x?"}) {
+    EXPECT_EQ(url.Assign(start + "é", nullptr, &latin1), UrlStatus::kOk);
+    EXPECT_EQ(url.href(), start + "%C3%A9");
+  }
+  EXPECT_EQ(latin1.queries, 0);
+  EXPECT_EQ(url.Assign("file:///x?é", nullptr, &latin1), UrlStatus::kOk);
+  EXPECT_EQ(url.href(), "file:///x?%3C%E9%3E");
+  EXPECT_EQ(url.Assign("https://a/?é", nullptr, nullptr), UrlStatus::kOk);
+  EXPECT_EQ(url.href(), "https://a/?%C3%A9");
+}
+
 // What ResolveLink promises to be the same as, with the state machine and without the fast path.
 LinkOutcome SlowResolve(std::string_view href, const Url& base, const LinkOptions& options, Link& link) {
   UrlParser parser(link.url, &base);

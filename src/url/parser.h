@@ -10,14 +10,16 @@
 #include <string_view>
 
 #include "url/code_points.h"
+#include "url/query_encoder.h"
 #include "url/url.h"
 
 namespace portolan {
 
 class UrlParser {
  public:
-  // `base` may be null. REQUIRES: base is not &url.
-  UrlParser(Url& url, const Url* base) : url_(url), out_(url.text_), base_(base) {}
+  // `base` may be null, and so may `query_encoder`: UTF-8. REQUIRES: base is not &url.
+  UrlParser(Url& url, const Url* base, QueryEncoder* query_encoder = nullptr)
+      : url_(url), out_(url.text_), base_(base), query_encoder_(query_encoder) {}
 
   UrlStatus Run(std::string_view input, bool with_fragment);
 
@@ -53,10 +55,12 @@ class UrlParser {
   void ShortenPath();
   void AppendSegment(std::string_view segment, bool last);
   void EndPath();
+  void AppendQuery(std::string_view query);
 
   Url& url_;
   TextBuffer& out_;
   const Url* base_;
+  QueryEncoder* query_encoder_;
   std::string_view rest_;  // the input that is still to be read
   bool with_fragment_ = true;
 };

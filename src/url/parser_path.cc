@@ -85,10 +85,20 @@ UrlStatus UrlParser::QueryState() {
   if (rest_.starts_with('?')) {
     const size_t end = std::min(rest_.find('#'), rest_.size());
     out_.Push('?');
-    AppendEncoded(rest_.substr(1, end - 1), url_.is_special() ? kInSpecialQuerySet : kInQuerySet, out_);
+    AppendQuery(rest_.substr(1, end - 1));
     rest_.remove_prefix(end);
   }
   return FragmentState();
+}
+
+void UrlParser::AppendQuery(std::string_view query) {
+  if (!url_.is_special()) return AppendEncoded(query, kInQuerySet, out_);
+  const bool always_utf8 = url_.scheme_kind_ == UrlScheme::kWs || url_.scheme_kind_ == UrlScheme::kWss;
+  if (query_encoder_ == nullptr || always_utf8 ||
+      std::none_of(query.begin(), query.end(), [](char c) { return Is(c, kInC0Set); })) {
+    return AppendEncoded(query, kInSpecialQuerySet, out_);
+  }
+  AppendEncoded(query, kInSpecialQuerySet, *query_encoder_, out_);
 }
 
 // REQUIRES: rest_ is empty or begins with '#'.

@@ -7,6 +7,15 @@ namespace {
 
 constexpr char kHexDigits[] = "0123456789ABCDEF";
 
+// REQUIRES: `sequence` is one well-formed sequence.
+uint32_t CodePointOf(std::string_view sequence) {
+  const auto lead = static_cast<uint8_t>(sequence[0]);
+  if (sequence.size() == 1) return lead;
+  uint32_t value = lead & (0x7fU >> sequence.size());
+  for (const char c : sequence.substr(1)) value = value << 6 | (static_cast<uint8_t>(c) & 0x3fU);
+  return value;
+}
+
 }  // namespace
 
 void AppendEscape(uint8_t byte, TextBuffer& out) {
@@ -56,6 +65,33 @@ void AppendEncoded(std::string_view text, ByteClass set, TextBuffer& out) {
       at = end + BrokenUtf8Length(rest);
     }
   }
+}
+
+void AppendEncoded(std::string_view text, ByteClass set, QueryEncoder& encoder, TextBuffer& out) {
+  std::string bytes;  // of one character
+  const auto write = [&] {
+    for (const char c : bytes) {
+      if (Is(c, set)) {
+        AppendEscape(static_cast<uint8_t>(c), out);
+      } else {
+        out.Push(c);
+      }
+    }
+    bytes.clear();
+  };
+  while (!text.empty()) {
+    const size_t length = Utf8SequenceLength(text);
+    const uint32_t code = length != 0 ? CodePointOf(text.substr(0, length)) : 0xfffd;
+    text.remove_prefix(length != 0 ? length : BrokenUtf8Length(text));
+    const uint32_t missing = encoder.Encode(code, bytes);
+    write();
+    if (missing == 0) continue;
+    out.Append("%26%23");
+    out.Append(std::to_string(missing));
+    out.Append("%3B");
+  }
+  encoder.End(bytes);
+  write();
 }
 
 void AppendDecoded(std::string_view text, std::string& out) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "url/code_points.h"
+#include "url/query_encoder.h"
 #include "url/text_buffer.h"
 
 namespace portolan::url_internal {
@@ -13,6 +14,10 @@ namespace portolan::url_internal {
 // Appends `text` with the bytes of `set` percent-encoded. Broken UTF-8 is written as U+FFFD's bytes, escaped.
 // REQUIRES: set is one of the percent-encode sets.
 void AppendEncoded(std::string_view text, ByteClass set, TextBuffer& out);
+
+// The same with the bytes that `encoder` gives ("percent-encode after encoding"). A character that it cannot write
+// becomes its number, as %26%23…%3B.
+void AppendEncoded(std::string_view text, ByteClass set, QueryEncoder& encoder, TextBuffer& out);
 
 // Appends `text` with %XX decoded; other percent signs stay.
 void AppendDecoded(std::string_view text, std::string& out);

@@ -38,9 +38,9 @@ std::optional<Url> Url::Parse(std::string_view input, const Url* base) {
   return url;
 }
 
-UrlStatus Url::Assign(std::string_view input, const Url* base) {
+UrlStatus Url::Assign(std::string_view input, const Url* base, QueryEncoder* query_encoder) {
   if (UrlFastPath::Resolve(input, base, true, *this)) return UrlStatus::kOk;
-  return UrlParser(*this, base).Run(input, true);
+  return UrlParser(*this, base, query_encoder).Run(input, true);
 }
 
 UrlStatus Url::AssignWithoutFragment(std::string_view input, const Url* base) {

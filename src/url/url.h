@@ -23,7 +23,8 @@
 // standard's decoder does: each broken sequence is one U+FFFD.
 //
 // Thread: a Url has one owner. Parsing keeps no state between calls, apart from ICU's immutable tables.
-// Memory bound: nine bytes a byte of input (a broken byte becomes %EF%BF%BD), plus the base.
+// Memory bound: nine bytes a byte of input (a broken byte becomes %EF%BF%BD), fourteen where a query encoder cannot
+// write U+FFFD (%26%2365533%3B), plus the base.
 
 #pragma once
 
@@ -32,6 +33,7 @@
 #include <string_view>
 #include <utility>
 
+#include "url/query_encoder.h"
 #include "url/text_buffer.h"
 
 namespace portolan {
@@ -71,8 +73,9 @@ class Url {
   static std::optional<Url> Parse(std::string_view input, const Url* base = nullptr);
 
   // The same into this object, whose buffer is used again; unless kOk is returned, the object is then empty.
+  // `query_encoder` is that of the document where the input stands; null for UTF-8.
   // REQUIRES: base is not this object, and input is not a view of it.
-  UrlStatus Assign(std::string_view input, const Url* base = nullptr);
+  UrlStatus Assign(std::string_view input, const Url* base = nullptr, QueryEncoder* query_encoder = nullptr);
   // Assign, without what follows the first '#'.
   UrlStatus AssignWithoutFragment(std::string_view input, const Url* base = nullptr);
 

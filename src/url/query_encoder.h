@@ -1,0 +1,30 @@
+// QueryEncoder: how the encoding of a document writes characters, for the queries of the links in it.
+//
+// The URL Standard percent-encodes a query in the encoding of the document in which it stands, and all else in UTF-8.
+// This module knows no encodings: html/charset_encoder.h has them. Without an encoder a query is UTF-8.
+//
+// It is asked only for queries of special URLs that are neither ws: nor wss:, and of those only where a byte is no
+// printable ASCII, which all encodings write alike.
+//
+// Thread: one owner. Invariant: after End an encoder is as new; only ISO-2022-JP has a state before that.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace portolan {
+
+class QueryEncoder {
+ public:
+  virtual ~QueryEncoder() = default;
+
+  // Appends the bytes of a character and gives 0. Where the encoding cannot write it, gives the code point to be named
+  // in its place ("&#8364;"), and what was appended goes before that name. REQUIRES: a Unicode scalar value.
+  virtual uint32_t Encode(uint32_t code_point, std::string& bytes) = 0;
+
+  // Appends what must follow the last character.
+  virtual void End(std::string& bytes) = 0;
+};
+
+}  // namespace portolan
