@@ -156,6 +156,11 @@ bool GroupCache::ContinueFlush(Executor& writer) {
     if (saving->status) saving->status = saving->Write(part);
     if (more) return;
     if (saving->status) saving->status = saving->Finish();
+    if (!saving->status) {
+      // No manifest names it, and on a full disk its room is needed.
+      saving->file.reset();
+      static_cast<void>(saving->env->Remove(saving->path));
+    }
     std::exchange(saving->done, nullptr)(saving->status);
   });
   return more;

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,6 +23,7 @@
 #include "cli/live_display.h"
 #include "crawl/engine.h"
 #include "crawl/wiring.h"
+#include "disk/manifest.h"
 #include "io/env.h"
 
 namespace portolan {
@@ -96,6 +98,27 @@ uint64_t ReserveOf(const EngineOptions& options) {
     if (room) reserve = std::min(reserve, *room / 8);
   }
   return std::max(reserve, kLeast);
+}
+
+// A crawl that has files but no manifest is not taken for a new one: recovery would remove what is left of its state.
+Status CheckState(const EngineOptions& options) {
+  Env& env = Env::Posix();
+  const auto names = [&env](const std::string& dir) {
+    auto listed = env.List(dir);
+    return listed ? *std::move(listed) : std::vector<std::string>();
+  };
+  if (std::ranges::any_of(names(options.state_dir), IsManifestName)) return {};
+  std::vector<std::string> dirs = options.archive.directories;
+  dirs.push_back(options.log.dir);
+  for (const std::string& dir : dirs) {
+    if (names(dir).empty()) continue;
+    return Fail(
+        ErrorCode::kCorrupt,
+        fmt::format("{} has no manifest, but {} has files: the state of this crawl is lost. Nothing was touched; "
+                    "put a copy of the state back, or begin a new crawl in another directory",
+                    options.state_dir, dir));
+  }
+  return {};
 }
 
 // What people can do about an error that ended a crawl.
@@ -226,9 +249,31 @@ class Stopper {
   Engine* running_ = nullptr;  // guarded by mutex_
 };
 
-// From the checkpoint, or from nothing, to the end or an error.
+// A structure met the end of the disk in the middle of its work, with more room left than the reserve: a merge needs as
+// much as its table. The crawl is back at its last checkpoint and would fail in the same way, after fetching the same
+// pages again. So it waits for more room than there is now. False: somebody asks to stop.
+bool WaitForMoreRoom(const EngineOptions& options, Stopper& stopper, const std::function<void(std::string)>& tell) {
+  const std::string& dir = options.state_dir;
+  {  // What no checkpoint names goes first: that is room, too.
+    const auto lock = Env::Posix().Lock(JoinPath(dir, std::string(kStateLock)));
+    const std::string_view keep[] = {kStateLock};
+    if (lock) static_cast<void>(Manifest::Open(Env::Posix(), dir, keep));
+  }
+  const uint64_t room = Env::Posix().FreeSpace(dir).value_or(0);
+  const uint64_t wanted = room + std::max(options.reserve_bytes, room / 8);
+  Log(LogLevel::kWarn, "waiting for more room on the disk",
+      {{"free", FormatBytes(room)}, {"wanted", FormatBytes(wanted)}});
+  tell(fmt::format("paused: disk full: {} has {} free, {} are wanted", dir, FormatBytes(room), FormatBytes(wanted)));
+  while (Env::Posix().FreeSpace(dir).value_or(0) < wanted) {
+    if (stopper.WaitFor(std::chrono::nanoseconds(options.retry_ns))) return false;
+  }
+  Log(LogLevel::kInfo, "there is room again: going on", {});
+  return !stopper.stopped();
+}
+
+// From the checkpoint, or from nothing, to the end or an error. `last` is the picture that was shown last.
 Result<SessionEnd> RunEngine(const SessionOptions& options, const Config& config, const EngineOptions& engine_options,
-                             Stopper& stopper, bool* made, bool* is_crawl) {
+                             Stopper& stopper, bool* made, bool* is_crawl, CrawlProgress* last) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, Engine::Open(Env::Posix(), engine_options));
   RETURN_IF_ERROR(engine->AddSeeds(options.seeds));
   if (!*is_crawl) {
@@ -241,6 +286,7 @@ Result<SessionEnd> RunEngine(const SessionOptions& options, const Config& config
   double status_at = -kStatusEvery;
   auto end = engine->Run([&](const CrawlProgress& progress) {
     *is_crawl = true;  // its first checkpoint stands
+    *last = progress;
     display.Show(progress);
     if (progress.session_seconds - status_at < kStatusEvery) return;
     status_at = progress.session_seconds;
@@ -264,7 +310,8 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
     return Fail(ErrorCode::kInvalidArgument, "no seeds: name a URL, or a file with --seeds");
   }
   const uint64_t descriptors = RaiseDescriptorLimit();
-  const ConnectionPlan plan = PlanConnections(descriptors, config.fetch.connections, LoopsOf(config));
+  const ConnectionPlan plan = PlanConnections(descriptors, config.fetch.connections, LoopsOf(config),
+                                              config.budget.enabled ? config.budget.queues : 0);
   if (plan.connections == 0 && config.fetch.connections > 0) {
     return Fail(ErrorCode::kIo, fmt::format("the system allows {} open files (ulimit -n), a crawl needs more than {}",
                                             descriptors, kDescriptorsForFiles));
@@ -286,6 +333,7 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
 
   bool made = false;
   RETURN_IF_ERROR(CheckDirectory(options, &made));
+  if (options.resume) RETURN_IF_ERROR(CheckState(engine_options));
   // What fails before the first fetch leaves nothing behind. Declared before the engine, whose files it removes.
   const auto remove = [&options](const bool* dir_is_ours) {
     std::error_code ignored;
@@ -296,8 +344,9 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   Stopper stopper;
   SignalThread signals([&] { stopper.Stop(); });
   bool is_crawl = options.resume;  // there is something to go on with
+  CrawlProgress last;
   for (;;) {
-    auto end = RunEngine(options, config, engine_options, stopper, &made, &is_crawl);
+    auto end = RunEngine(options, config, engine_options, stopper, &made, &is_crawl, &last);
     if (end) return end;
     if (!is_crawl) return std::unexpected(std::move(end).error());
     if (end.error().code() != ErrorCode::kNoSpace || stopper.stopped()) {
@@ -305,9 +354,12 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
                         end.error().code() == ErrorCode::kReadOnly;
       return std::unexpected(disk ? AtCheckpoint(end.error(), options.dir) : std::move(end).error());
     }
-    // A structure met the end of the disk in the middle of its work: back to the last checkpoint, and wait there.
     Log(LogLevel::kWarn, "the disk is full: back to the last checkpoint", {{"why", end.error().message()}});
-    if (!stopper.WaitFor(std::chrono::nanoseconds(engine_options.retry_ns))) continue;
+    const auto tell = [&](std::string state) {
+      last.state = std::move(state);
+      WriteStatus(JoinPath(options.dir, kStatusFile), last);
+    };
+    if (WaitForMoreRoom(engine_options, stopper, tell)) continue;
     return std::unexpected(AtCheckpoint(end.error(), options.dir));
   }
 }

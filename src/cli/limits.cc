@@ -42,9 +42,9 @@ uint64_t RaiseDescriptorLimit() {
   return limit.rlim_cur;
 }
 
-ConnectionPlan PlanConnections(uint64_t descriptors, uint64_t wanted, uint64_t loops) {
+ConnectionPlan PlanConnections(uint64_t descriptors, uint64_t wanted, uint64_t loops, uint64_t queues) {
   loops = std::max<uint64_t>(loops, 1);
-  const uint64_t files = kDescriptorsForFiles + 8 * loops;
+  const uint64_t files = kDescriptorsForFiles + 8 * loops + queues;
   if (descriptors <= files) return {};
   const uint64_t room = descriptors - files;
   ConnectionPlan plan;

@@ -19,7 +19,8 @@ struct ConnectionPlan {
   uint64_t connections = 0;  // 0: there are too few for any
   uint64_t idle = 0;
 };
-ConnectionPlan PlanConnections(uint64_t descriptors, uint64_t wanted, uint64_t loops);
+// `queues`: those of budgets, each with a file.
+ConnectionPlan PlanConnections(uint64_t descriptors, uint64_t wanted, uint64_t loops, uint64_t queues = 0);
 // For the crawl's files, the archive, libraries, and what a merge opens.
 inline constexpr uint64_t kDescriptorsForFiles = 96;
 

@@ -56,6 +56,8 @@ TEST_F(MemoryLimitTest, RubbishIsNoLimit) {
 }
 
 TEST(ConnectionPlanTest, EverythingFitsOrLessIsUsed) {
+  EXPECT_EQ(PlanConnections(1500, 1024, 1).connections, 1024U);
+  EXPECT_LE(PlanConnections(1500, 1024, 1, 512).connections, 1500U - 512 - kDescriptorsForFiles);
   EXPECT_EQ(PlanConnections(1 << 20, 1024, 1).connections, 1024U);
   EXPECT_EQ(PlanConnections(1 << 20, 1024, 1).idle, 1024U);
   for (const uint64_t loops : {1, 4}) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -64,6 +67,72 @@ TEST(SyncLaterTest, WhatCouldNotBeSyncedWaitsAgain) {
   EXPECT_EQ(failed.error().code(), ErrorCode::kIo);
   EXPECT_EQ(later.waiting(), 2U);
   EXPECT_TRUE(later.Take().Sync());
+}
+
+// Files that tell of their end.
+class ClosingEnv : public MemEnv {
+ public:
+  using Env::Open;
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode, const FileOptions& options) override {
+    ASSIGN_OR_RETURN(auto file, MemEnv::Open(path, mode, options));
+    return std::make_unique<Closing>(std::move(file), *this);
+  }
+  std::function<void()> on_close = [] {};
+
+ private:
+  struct Closing : File {
+    Closing(std::unique_ptr<File> of, ClosingEnv& in) : base(std::move(of)), env(in) {}
+    ~Closing() override { env.on_close(); }
+    Status Append(std::string_view bytes) override { return base->Append(bytes); }
+    Result<size_t> ReadAt(uint64_t offset, char* to, size_t count) override { return base->ReadAt(offset, to, count); }
+    Status Preallocate(uint64_t size) override { return base->Preallocate(size); }
+    Status Truncate(uint64_t size) override { return base->Truncate(size); }
+    Status Sync() override { return base->Sync(); }
+    uint64_t Size() const override { return base->Size(); }
+    const std::string& path() const override { return base->path(); }
+
+    std::unique_ptr<File> base;
+    ClosingEnv& env;
+  };
+};
+
+// To close the last handle on a removed file may take long. Nobody else waits for that.
+TEST(SyncLaterTest, FilesAreClosedWithoutTheLock) {
+  ClosingEnv env;
+  ASSERT_TRUE(env.CreateDirs(kDir));
+  SyncLater later(env);
+  uint64_t closed = 0;
+  uint64_t locked = 0;
+  std::vector<std::future<size_t>> asked;
+  env.on_close = [&] {
+    ++closed;
+    asked.push_back(std::async(std::launch::async, [&] { return later.waiting(); }));
+    if (asked.back().wait_for(std::chrono::seconds(2)) != std::future_status::ready) ++locked;
+  };
+  const auto noted = [&](const char* path) {
+    auto file = later.Open(path, OpenMode::kCreate).value();
+    ASSERT_TRUE(file->Sync());
+  };
+  noted("state/a");
+  noted("state/b");
+  noted("state/c");
+  EXPECT_EQ(closed, 0U) << "the notes hold them";
+  ASSERT_TRUE(later.Remove("state/a"));
+  EXPECT_EQ(closed, 1U);
+  later.HoldRemovals();
+  ASSERT_TRUE(later.Remove("state/b"));
+  later.TakeRemovals();
+  EXPECT_EQ(closed, 2U);
+  ASSERT_TRUE(later.Rename("state/c", "state/d"));
+  EXPECT_EQ(closed, 3U);
+  noted("state/e");
+  {
+    auto again = later.Open("state/e", OpenMode::kAppend).value();
+    ASSERT_TRUE(again->Sync());
+    EXPECT_EQ(closed, 4U) << "one note a file";
+  }
+  EXPECT_EQ(locked, 0U);
+  env.on_close = [] {};
 }
 
 TEST(SyncLaterTest, ARenamedFileIsSyncedBefore) {

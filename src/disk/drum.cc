@@ -14,14 +14,6 @@ namespace {
 constexpr uint8_t kTuplesBlock = 1;
 constexpr uint8_t kRowsBlock = 1;
 
-void Reset(DrumBatch& batch, ChunkPool& pool, const DrumMemoryPlan& plan, uint64_t id) {
-  batch = DrumBatch();
-  batch.id = id;
-  batch.tuple_block = RecordBlockBuilder(1);
-  batch.table = std::make_unique<BucketTable>(pool, plan.bucket_bits, plan.row_size);
-  batch.rows_in_runs.assign(size_t{1} << plan.bucket_bits, 0);
-}
-
 }  // namespace
 
 Drum::Drum(Env& env, std::string dir, Executor& executor, const DrumOptions& options)
@@ -31,7 +23,8 @@ Drum::Drum(Env& env, std::string dir, Executor& executor, const DrumOptions& opt
       options_(options),
       plan_(*DrumMemoryPlan::Make(options)),
       pool_(plan_.chunk_bytes, plan_.chunks),
-      recent_(plan_.recent_bytes) {}
+      recent_(plan_.recent_bytes),
+      removals_(env, executor) {}
 
 Drum::~Drum() {
   if (round_) {
@@ -47,14 +40,25 @@ Result<std::unique_ptr<Drum>> Drum::Open(Env& env, const Manifest& manifest, Exe
   if (section != nullptr && !chosen.bucket_bits) {
     // What waits is in that many buckets, whatever the memory is now.
     ASSIGN_OR_RETURN(const uint64_t bits, section->Number("bucket_bits"));
+    if (bits > DrumMemoryPlan::kMostBucketBits) {
+      return Fail(ErrorCode::kCorrupt, fmt::format("drum {}: bucket_bits is {}", options.name, bits));
+    }
     chosen.bucket_bits = static_cast<unsigned>(bits);
   }
   RETURN_IF_ERROR(DrumMemoryPlan::Make(chosen));
   std::unique_ptr<Drum> drum(new Drum(env, manifest.dir(), executor, chosen));
-  Reset(drum->open_, drum->pool_, drum->plan_, drum->next_id_++);
+  drum->Begin(drum->open_, drum->next_id_++);
   if (section != nullptr) RETURN_IF_ERROR(drum->Restore(*section));
   if (drum->sealed_.id != 0) RETURN_IF_ERROR(drum->BeginRound());
   return drum;
+}
+
+void Drum::Begin(DrumBatch& batch, uint64_t id) {
+  batch = DrumBatch();
+  batch.id = id;
+  batch.tuple_block = RecordBlockBuilder(1);
+  batch.table = std::make_unique<BucketTable>(pool_, plan_.bucket_bits, plan_.row_size);
+  batch.rows_in_runs.assign(size_t{1} << plan_.bucket_bits, 0);
 }
 
 // ---- taking tuples
@@ -122,13 +126,13 @@ Status Drum::MakeRoom() {
   return Spill();
 }
 
-Status Drum::Spill() {
-  const std::string name = fmt::format("{}-{:06}-{:03}.run", options_.name, open_.id, open_.next_run);
+Status Drum::WriteRun(DrumBatch& batch) {
+  const std::string name = fmt::format("{}-{:06}-{:03}.run", options_.name, batch.id, batch.next_run);
   ASSIGN_OR_RETURN(BlockFileWriter run,
                    BlockFileWriter::Create(env_, JoinPath(dir_, name), FileKind::kRun, Codec::kNone));
   const auto write = [&]() -> Status {
     std::string block;
-    for (uint32_t bucket = 0; bucket < open_.table->buckets(); ++bucket) {
+    for (uint32_t bucket = 0; bucket < batch.table->buckets(); ++bucket) {
       Status status;
       const auto append = [&] {
         if (block.empty() || !status) return;
@@ -138,7 +142,7 @@ Status Drum::Spill() {
                              .compressible = {}});
         block.clear();
       };
-      open_.table->ForEachPiece(bucket, [&](std::string_view piece) {
+      batch.table->ForEachPiece(bucket, [&](std::string_view piece) {
         if (block.size() + piece.size() > plan_.block_size) append();
         block.append(piece);
       });
@@ -151,21 +155,26 @@ Status Drum::Spill() {
     static_cast<void>(env_.Remove(JoinPath(dir_, name)));
     return status;
   }
-  ++open_.next_run;
-  open_.runs.push_back({name, run.length()});
-  for (uint32_t bucket = 0; bucket < open_.table->buckets(); ++bucket) {
-    open_.rows_in_runs[bucket] += open_.table->rows(bucket);
+  ++batch.next_run;
+  batch.runs.push_back({name, run.length()});
+  for (uint32_t bucket = 0; bucket < batch.table->buckets(); ++bucket) {
+    batch.rows_in_runs[bucket] += batch.table->rows(bucket);
   }
-  open_.largest_in_runs = *std::max_element(open_.rows_in_runs.begin(), open_.rows_in_runs.end());
-  spilled_rows_ += open_.table->rows();
-  open_.tuples_in_runs += open_.table->rows();
-  open_.table->Clear();
+  batch.largest_in_runs = *std::max_element(batch.rows_in_runs.begin(), batch.rows_in_runs.end());
+  spilled_rows_ += batch.table->rows();
+  batch.tuples_in_runs += batch.table->rows();
+  batch.table->Clear();
+  return {};
+}
+
+Status Drum::Spill() {
+  RETURN_IF_ERROR(WriteRun(open_));
   // The row log told of rows that are now in the run.
   open_.row_block.clear();
   if (open_.row_log) {
-    const std::string path = open_.row_log->path();
+    const std::string log = NameOf(*open_.row_log);
     open_.row_log.reset();
-    Retire(path.substr(path.rfind('/') + 1));
+    Retire({log});
   }
   return {};
 }
@@ -213,7 +222,7 @@ Result<bool> Drum::BeginRound() {
     RETURN_IF_ERROR(WriteTuples(open_));
     // The last rows need be on disk only for a checkpoint: Flush writes them.
     sealed_ = std::move(open_);
-    Reset(open_, pool_, plan_, next_id_++);
+    Begin(open_, next_id_++);
   }
   const uint64_t z_id = next_id_++;
   round_ = std::make_shared<DrumRound>(env_, dir_, options_, plan_, sealed_, z_,
@@ -240,18 +249,18 @@ Result<uint64_t> Drum::TakeResults(DrumSink& sink, uint64_t max) {
 }
 
 void Drum::EndRound() {
-  results_.reset();
-  const ZState old_z = z_;
+  std::vector<std::string> names = {round_->answers_name()};
+  if (!z_.name.empty()) names.push_back(z_.name);
+  if (sealed_.tuple_log) names.push_back(NameOf(*sealed_.tuple_log));
+  if (sealed_.row_log) names.push_back(NameOf(*sealed_.row_log));
+  for (const DrumRun& run : sealed_.runs) names.push_back(run.name);
   z_ = round_->new_z();
-  static_cast<void>(env_.Remove(JoinPath(dir_, round_->answers_name())));
+  // Handles first: where the last one goes after the name, closing it frees the space.
+  results_.reset();
   round_.reset();
-  ++rounds_;
-  if (!old_z.name.empty()) Retire(old_z.name);
-  const auto retire_path = [&](const std::string& path) { Retire(path.substr(path.rfind('/') + 1)); };
-  if (sealed_.tuple_log) retire_path(sealed_.tuple_log->path());
-  if (sealed_.row_log) retire_path(sealed_.row_log->path());
-  for (const DrumRun& run : sealed_.runs) Retire(run.name);
   sealed_ = DrumBatch();
+  ++rounds_;
+  Retire(names);
 }
 
 Status Drum::Drain(DrumSink& sink) {
@@ -263,144 +272,18 @@ Status Drum::Drain(DrumSink& sink) {
   return {};
 }
 
-void Drum::Retire(const std::string& name) {
+void Drum::Retire(const std::vector<std::string>& names) {
   // Between two commits many rounds may come and go; what no manifest names need not wait for the next one.
-  const auto names = [&](const ManifestSection& section) {
-    return std::any_of(section.files.begin(), section.files.end(),
-                       [&](const ManifestSection::FileEntry& file) { return file.name == name; });
-  };
-  if (names(committed_) || names(described_) || !env_.Remove(JoinPath(dir_, name))) retired_.push_back(name);
-}
-
-// ---- checkpoints
-
-Status Drum::Flush() {
-  CHECK(options_.durable, "drum {} is not durable", options_.name);
-  ManifestSection section;
-  section.name = options_.name;
-  section.kind = kKind;
-  section.numbers = {
-      {"next_id", next_id_},  {"z_keys", z_.keys},          {"z", z_.name.empty() ? 0U : 1U},  {"open", open_.id},
-      {"sealed", sealed_.id}, {"row_size", plan_.row_size}, {"bucket_bits", plan_.bucket_bits}};
-  if (!z_.name.empty()) section.files.push_back({z_.name, z_.length});
-  for (DrumBatch* batch : {&sealed_, &open_}) {
-    if (batch->id == 0) continue;
-    RETURN_IF_ERROR(WriteTuples(*batch));
-    RETURN_IF_ERROR(WriteRows(*batch));
-    const std::string prefix = fmt::format("batch.{}.", batch->id);
-    section.numbers[prefix + "tuples"] = batch->tuples;
-    section.numbers[prefix + "taken"] = batch->taken;
-    section.numbers[prefix + "runs"] = batch->runs.size();
-    section.numbers[prefix + "next_run"] = batch->next_run;
-    section.numbers[prefix + "next_row_log"] = batch->next_row_log;
-    section.numbers[prefix + "row_log"] = batch->row_log ? 1 : 0;
-    const auto add = [&](const std::string& path, uint64_t length) {
-      section.files.push_back({path.substr(path.rfind('/') + 1), length});
-    };
-    RETURN_IF_ERROR(batch->tuple_log->Sync());
-    add(batch->tuple_log->path(), batch->tuple_log->length());
-    for (const DrumRun& run : batch->runs) section.files.push_back({run.name, run.length});
-    if (batch->row_log) {
-      RETURN_IF_ERROR(batch->row_log->Sync());
-      add(batch->row_log->path(), batch->row_log->length());
-    }
-  }
-  described_ = std::move(section);
-  return {};
-}
-
-Status Drum::Committed() {
-  committed_ = described_;
-  return RemoveUnnamed(env_, dir_, committed_, retired_);
-}
-
-Status Drum::Restore(const ManifestSection& section) {
-  ASSIGN_OR_RETURN(const uint64_t row_size, section.Number("row_size"));
-  if (row_size != plan_.row_size) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("drum {}: its rows have {} bytes, these options make them {}",
-                                                         options_.name, row_size, plan_.row_size));
-  }
-  ASSIGN_OR_RETURN(next_id_, section.Number("next_id"));
-  ASSIGN_OR_RETURN(const uint64_t bits, section.Number("bucket_bits"));
-  if (bits != plan_.bucket_bits) {
-    return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("drum {}: it waits in {} buckets, these options make {}; open it with bucket_bits = {}",
-                            options_.name, uint64_t{1} << bits, uint64_t{1} << plan_.bucket_bits, bits));
-  }
-  ASSIGN_OR_RETURN(const uint64_t has_z, section.Number("z"));
-  if (has_z != 0) {
-    if (section.files.empty()) return Fail(ErrorCode::kCorrupt, fmt::format("drum {}: no Z file", options_.name));
-    z_.name = section.files[0].name;
-    z_.length = section.files[0].length;
-    ASSIGN_OR_RETURN(z_.keys, section.Number("z_keys"));
-  }
-  ASSIGN_OR_RETURN(const uint64_t sealed, section.Number("sealed"));
-  if (sealed != 0) RETURN_IF_ERROR(RestoreBatch(section, sealed, sealed_));
-  ASSIGN_OR_RETURN(const uint64_t open, section.Number("open"));
-  RETURN_IF_ERROR(RestoreBatch(section, open, open_));
-  described_ = committed_ = section;
-  return {};
-}
-
-Status Drum::RestoreBatch(const ManifestSection& section, uint64_t id, DrumBatch& batch) {
-  Reset(batch, pool_, plan_, id);
-  const std::string prefix = fmt::format("batch.{}.", id);
-  ASSIGN_OR_RETURN(batch.tuples, section.Number(prefix + "tuples"));
-  ASSIGN_OR_RETURN(batch.taken, section.Number(prefix + "taken"));
-  ASSIGN_OR_RETURN(const uint64_t next_run, section.Number(prefix + "next_run"));
-  ASSIGN_OR_RETURN(const uint64_t next_row_log, section.Number(prefix + "next_row_log"));
-  batch.next_run = static_cast<uint32_t>(next_run);
-  batch.next_row_log = static_cast<uint32_t>(next_row_log);
-
-  const std::string stem = fmt::format("{}-{:06}", options_.name, id);
-  for (const auto& file : section.files) {
-    const std::string path = JoinPath(dir_, file.name);
-    if (file.name == stem + ".tuples") {
-      ASSIGN_OR_RETURN(batch.tuple_log,
-                       BlockFileWriter::Reopen(env_, path, FileKind::kTuples, options_.codec, file.length));
-      continue;
-    }
-    const bool is_run = file.name.starts_with(stem + "-") && file.name.ends_with(".run");
-    const bool is_rows = file.name.starts_with(stem + "-") && file.name.ends_with(".rows");
-    if (!is_run && !is_rows) continue;
-    BlockFileReader::Options options;
-    options.length = file.length;
-    options.read_ahead = plan_.read_ahead;
-    ASSIGN_OR_RETURN(BlockFileReader reader,
-                     BlockFileReader::Open(env_, path, is_run ? FileKind::kRun : FileKind::kRows, options));
-    while (true) {
-      ASSIGN_OR_RETURN(const std::optional<Block> block, reader.Next());
-      if (!block) break;
-      const auto corrupt = [&](std::string_view what) {
-        return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: {}", path, block->offset, what));
-      };
-      if (block->payload.size() != block->records * plan_.row_size) return corrupt("its rows are of another size");
-      if (is_run) {
-        if (block->kind >= batch.rows_in_runs.size()) return corrupt("no such bucket");
-        batch.rows_in_runs[block->kind] += block->records;
-        batch.tuples_in_runs += block->records;
-        continue;
-      }
-      for (size_t at = 0; at < block->payload.size(); at += plan_.row_size) {
-        const auto key = LoadLe<uint64_t>(block->payload.data() + at);
-        char* row =
-            batch.table->Append(plan_.bucket_bits == 0 ? 0 : static_cast<uint32_t>(key >> (64 - plan_.bucket_bits)));
-        if (row == nullptr) return corrupt("more rows than this DRUM's memory takes: open it with at least as much");
-        std::memcpy(row, block->payload.data() + at, plan_.row_size);
-      }
-    }
-    if (is_run) {
-      batch.runs.push_back({file.name, file.length});
+  std::vector<std::string> now;
+  for (const std::string& name : names) {
+    const auto is_it = [&](const ManifestSection::FileEntry& file) { return file.name == name; };
+    if (std::ranges::any_of(committed_.files, is_it) || std::ranges::any_of(described_.files, is_it)) {
+      retired_.push_back(name);
     } else {
-      ASSIGN_OR_RETURN(batch.row_log, BlockFileWriter::Reopen(env_, path, FileKind::kRows, Codec::kNone, file.length));
+      now.push_back(JoinPath(dir_, name));
     }
   }
-  if (!batch.tuple_log || batch.tuples_in_runs + batch.table->rows() != batch.tuples) {
-    return Fail(ErrorCode::kCorrupt, fmt::format("drum {}: batch {} has {} rows of {} tuples", options_.name, id,
-                                                 batch.tuples_in_runs + batch.table->rows(), batch.tuples));
-  }
-  batch.largest_in_runs = *std::max_element(batch.rows_in_runs.begin(), batch.rows_in_runs.end());
-  return {};
+  removals_.Remove(std::move(now));
 }
 
 }  // namespace portolan

@@ -22,10 +22,13 @@
 // out; Z is gap-coded.
 //
 // Thread: one owner calls everything; a round runs elsewhere and touches only what the owner does not until it is done.
+// What a round made superfluous, files of any size, is removed elsewhere as well.
 // Memory bound: Options::memory, whatever was stored (MemoryPlan says what of it is for what). At the bound tuples wait
-// on disk, up to Options::disk bytes; at that bound Add says kBusy until results are taken.
-// Durability: Checkpointable. What was added before a commit is there after a crash; answers taken before it are not
-// given again; a round that was running starts again with the same answers.
+// on disk, up to Options::disk bytes; at that bound Add says kBusy until results are taken. Opened with less memory
+// than it had before, a DRUM writes out what does not fit; the next round of each of its two batches still sorts
+// buckets that were filled under the old bound, which takes up to 3/16 of that. Durability: Checkpointable. What was
+// added before a commit is there after a crash; answers taken before it are not given again; a round that was running
+// starts again with the same answers.
 
 #pragma once
 
@@ -48,6 +51,7 @@
 #include "disk/manifest.h"
 #include "disk/recent_keys.h"
 #include "disk/record_block.h"
+#include "disk/remove_later.h"
 #include "io/env.h"
 #include "io/executor.h"
 
@@ -55,10 +59,11 @@ namespace portolan {
 
 class Drum : public Checkpointable {
  public:
-  // As the manifest's section says, or empty when there is none. `executor` runs the rounds and outlives this.
+  // As the manifest's section says, or empty when there is none. `executor` runs the rounds and outlives this. `memory`
+  // may be another than before; kInvalidArgument says how much is enough where it is too little.
   static Result<std::unique_ptr<Drum>> Open(Env& env, const Manifest& manifest, Executor& executor,
                                             const DrumOptions& options);
-  // Waits for a running round to stop at the next bucket.
+  // Waits for a running round to stop at the next bucket, and for files that are being removed.
   ~Drum() override;
 
   // kBusy at the bound, kNoSpace and kIo when the disk refuses: then the tuple was not taken and may be added again.
@@ -102,6 +107,12 @@ class Drum : public Checkpointable {
   Drum(Env& env, std::string dir, Executor& executor, const DrumOptions& options);
   Status Restore(const ManifestSection& section);
   Status RestoreBatch(const ManifestSection& section, uint64_t id, DrumBatch& batch);
+  Status CountRun(const ManifestSection::FileEntry& file, DrumBatch& batch);
+  // The rows of a row log go to RAM, or to runs when they are too many for it.
+  Status RestoreRows(const ManifestSection::FileEntry& file, DrumBatch& batch);
+  Status ForEachRows(const ManifestSection::FileEntry& file, FileKind kind,
+                     const std::function<Status(const Block&)>& each);
+  void Begin(DrumBatch& batch, uint64_t id);  // an empty one
 
   // Makes room in RAM for more rows: by a round or a run. kBusy at the bound.
   Status MakeRoom();
@@ -109,12 +120,14 @@ class Drum : public Checkpointable {
   // Rewriting Z now costs no more bytes than writing the rows out and reading them back.
   bool RoundIsCheap() const;
   Status Spill();
+  Status WriteRun(DrumBatch& batch);     // its rows in RAM, which is empty then
   Status WriteTuples(DrumBatch& batch);  // the block of the tuple log that is being filled
   Status WriteRows(DrumBatch& batch);    // likewise of the row log
   Result<bool> BeginRound();
   void EndRound();  // all answers are taken
-  // Removes a file, unless a manifest names it or is about to: then the next commit does.
-  void Retire(const std::string& name);
+  // Removes files, on the executor. One that a manifest names or is about to name goes with the next commit.
+  // REQUIRES: no handle on them is open here.
+  void Retire(const std::vector<std::string>& names);
 
   Env& env_;
   const std::string dir_;
@@ -135,6 +148,7 @@ class Drum : public Checkpointable {
   uint64_t spilled_rows_ = 0;
   uint64_t logged_bytes_ = 0;
   std::vector<std::string> retired_;
+  RemoveLater removals_;
   ManifestSection described_;  // as of the last Flush, which a commit may be about to make durable
   ManifestSection committed_;
 };

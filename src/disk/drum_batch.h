@@ -48,6 +48,9 @@ struct DrumBatch {
   uint64_t rows(uint32_t bucket) const { return rows_in_runs[bucket] + table->rows(bucket); }
 };
 
+// A file's name without its directory.
+inline std::string NameOf(const BlockFileWriter& file) { return file.path().substr(file.path().rfind('/') + 1); }
+
 // Z as it stands.
 struct ZState {
   std::string name;  // empty: no key yet

@@ -30,10 +30,10 @@ DrumRound::DrumRound(Env& env, std::string dir, const DrumOptions& options, cons
 
 void DrumRound::Run() {
   status_ = Merge();
+  writer_.reset();
+  answers_.reset();
   if (!status_) {
     // Nothing half-made stays; a full disk gets its bytes back.
-    writer_.reset();
-    answers_.reset();
     for (const std::string& name : {new_z_name_, answers_name_}) {
       if (env_.Exists(JoinPath(dir_, name))) static_cast<void>(env_.Remove(JoinPath(dir_, name)));
     }
@@ -89,6 +89,10 @@ Status DrumRound::Merge() {
     if (format_.has_op) silent_.assign(unique_.size(), '\0');
     RETURN_IF_ERROR(plain_set ? WalkSet(bucket) : WalkAny(bucket));
     RETURN_IF_ERROR(WriteAnswers(bucket));
+  }
+  if (z_->keys_read() != old_z_.keys) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("drum {}: {} has {} keys, {} are said to be stored", options_.name,
+                                                 old_z_.name, z_->keys_read(), old_z_.keys));
   }
   RETURN_IF_ERROR(writer_->Finish(options_.durable));
   new_z_ = {.name = new_z_name_, .length = writer_->length(), .keys = writer_->keys()};

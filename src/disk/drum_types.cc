@@ -17,7 +17,7 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   if (options.memory < least)
     return wrong(fmt::format("{} bytes of memory, at least {} are needed", options.memory, least));
   if (options.value_size > 4096) return wrong("values of more than 4096 bytes: store a reference instead");
-  if (options.bucket_bits.value_or(0) > 8) return wrong("more than 256 buckets");
+  if (options.bucket_bits.value_or(0) > kMostBucketBits) return wrong("more than 256 buckets");
 
   // A filter that may forget: an answer that nobody hears can be known without asking the disk.
   const bool filter = options.only_op == DrumOp::kCheckUpdate && options.value_size == 0 && !options.emit_duplicates &&
@@ -28,7 +28,7 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   // Half of the pool for the open batch; with 16 chunks a bucket at least, half-filled last chunks waste little.
   const uint64_t half = pool / 2;
   plan.bucket_bits = options.bucket_bits.value_or(
-      std::min(8U, static_cast<unsigned>(std::bit_width(half / (uint64_t{plan.row_size} * 128))) - 1));
+      std::min(kMostBucketBits, static_cast<unsigned>(std::bit_width(half / (uint64_t{plan.row_size} * 128))) - 1));
   const uint64_t per_bucket = half >> plan.bucket_bits;
   const uint64_t rows_per_chunk = std::clamp<uint64_t>(per_bucket / 16 / plan.row_size, 1, 512);
   plan.chunk_bytes = rows_per_chunk * plan.row_size;

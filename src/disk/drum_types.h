@@ -85,6 +85,7 @@ struct DrumOptions {
 //   3/16  the largest bucket of a round: its rows, their sorting pairs and their answers
 //   1/16  buffers of the logs, of Z, of the runs and of the answers
 struct DrumMemoryPlan {
+  static constexpr unsigned kMostBucketBits = 8;
   unsigned bucket_bits = 0;
   uint64_t recent_bytes = 0;
   size_t row_size = 0;

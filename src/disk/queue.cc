@@ -2,12 +2,23 @@
 
 #include <fmt/core.h>
 
-#include "base/check.h"
+#include <charconv>
+#include <limits>
 
 namespace portolan {
 namespace {
 
 constexpr uint8_t kRecordsBlock = 1;
+
+// The number of a segment: 7 for "q-000000007.q" of the queue "q". 0: not a segment of that queue.
+uint64_t SegmentNumber(std::string_view queue, std::string_view file) {
+  if (!file.starts_with(queue) || !file.ends_with(".q")) return 0;
+  const std::string_view digits = file.substr(queue.size(), file.size() - queue.size() - 2);
+  uint64_t number = 0;
+  if (digits.size() < 2 || digits[0] != '-') return 0;
+  const auto [end, error] = std::from_chars(digits.data() + 1, digits.data() + digits.size(), number);
+  return error == std::errc() && end == digits.data() + digits.size() ? number : 0;
+}
 
 }  // namespace
 
@@ -29,12 +40,28 @@ Status DiskQueue::Restore(const ManifestSection& section) {
   ASSIGN_OR_RETURN(popped_, section.Number("popped"));
   ASSIGN_OR_RETURN(reader_block_, section.Number("reader_block"));
   ASSIGN_OR_RETURN(const uint64_t record, section.Number("reader_record"));
+  const auto corrupt = [&](std::string_view what) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("queue {}: {}", section.name, what));
+  };
   reader_record_ = static_cast<uint32_t>(record);
+  if (record > std::numeric_limits<uint32_t>::max()) return corrupt(fmt::format("reader_record is {}", record));
   written_ = pushed_;
-  for (const auto& file : section.files) segments_.push_back({file.name, file.length});
-  if (popped_ > pushed_ || (segments_.empty() && popped_ != pushed_)) {
-    return Fail(ErrorCode::kCorrupt, fmt::format("queue {}: {} popped of {} pushed in {} segments", section.name,
-                                                 popped_, pushed_, segments_.size()));
+  uint64_t last = 0;
+  for (const auto& file : section.files) {
+    const uint64_t number = SegmentNumber(section.name, file.name);
+    // A segment that is made later must not take the name of one that is there.
+    if (number <= last || number >= next_segment_) {
+      return corrupt(fmt::format("{} is no segment between {} and next_segment, {}", file.name, last, next_segment_));
+    }
+    last = number;
+    segments_.push_back({file.name, file.length});
+  }
+  if (popped_ > pushed_ || (segments_.empty() && popped_ != pushed_) || pushed_ > ~uint64_t{0} / 2) {
+    return corrupt(fmt::format("{} popped of {} pushed in {} segments", popped_, pushed_, segments_.size()));
+  }
+  if (reader_block_ < kFileHeaderSize || (!segments_.empty() && reader_block_ > segments_.front().length)) {
+    return corrupt(fmt::format("reader_block is {}, which is in no block of {}", reader_block_,
+                               segments_.empty() ? "a segment" : segments_.front().name));
   }
   described_ = section;
   return {};
@@ -117,7 +144,9 @@ Result<bool> DiskQueue::NextOnDisk() {
       reader_ = std::move(reader);
     }
     ASSIGN_OR_RETURN(const std::optional<Block> block, reader_->Next());
-    CHECK(block.has_value());
+    if (!block) {
+      return Fail(ErrorCode::kCorrupt, fmt::format("{}: no block at {}", JoinPath(dir_, segment.name), reader_block_));
+    }
     records_.Start(*block, 0);
     for (uint32_t i = 0; i < reader_record_; ++i) {
       if (!records_.Next()) break;
@@ -147,7 +176,13 @@ Result<bool> DiskQueue::Step() {
   }
   ASSIGN_OR_RETURN(const bool found, NextOnDisk());
   // Everything in blocks is read: the rest is in the block being filled. It is closed and read like the others.
-  if (!found) RETURN_IF_ERROR(WriteBlock());
+  if (!found) {
+    if (building_.empty()) {
+      return Fail(ErrorCode::kCorrupt, fmt::format("queue {}: {} records are said to wait, its segments have no more",
+                                                   options_.name, pushed_ - popped_));
+    }
+    RETURN_IF_ERROR(WriteBlock());
+  }
   return false;
 }
 

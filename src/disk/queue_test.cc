@@ -14,6 +14,7 @@ namespace portolan {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 DiskQueue::Options Small(const std::string& name = "q") {
@@ -169,6 +170,52 @@ TEST_F(DiskQueueTest, CorruptSegmentIsNamed) {
   const auto popped = queue_->Pop(1);
   ASSERT_FALSE(popped);
   EXPECT_EQ(popped.error().ToString(), "corrupt: store/q-000000001.q: block at 16: checksum differs");
+}
+
+TEST_F(DiskQueueTest, NumbersThatDoNotFitAreCorrupt) {
+  for (int i = 0; i < 3000; ++i) ASSERT_TRUE(queue_->Append("record number " + std::to_string(i * 7919)));
+  ASSERT_EQ(queue_->Pop(3).value().size(), 3U);
+  Commit();
+  ManifestSection section = manifest_->sections()[0];
+  ASSERT_GT(section.files.size(), 2U);
+  const auto outcome = [&](const std::string& key, uint64_t value) -> Status {
+    auto env = env_.CrashedCopy(CrashMode::kKeepAll);
+    ManifestSection changed = section;
+    changed.numbers[key] = value;
+    RETURN_IF_ERROR(Manifest::Read(*env, "store").value().WriteNext(std::span(&changed, 1)));
+    const Manifest manifest = Manifest::Open(*env, "store").value();
+    ASSIGN_OR_RETURN(auto queue, DiskQueue::Open(*env, manifest, Small()));
+    while (queue->size() > 0) RETURN_IF_ERROR(queue->Pop(100));
+    return {};
+  };
+  ASSERT_TRUE(outcome("popped", 3));
+  const uint64_t huge = ~uint64_t{0};
+  const std::pair<const char*, uint64_t> wrong[] = {{"pushed", 3001},
+                                                    {"pushed", 2},
+                                                    {"pushed", huge},
+                                                    {"popped", 0},
+                                                    {"popped", huge},
+                                                    {"reader_block", 0},
+                                                    {"reader_block", kFileHeaderSize - 1},
+                                                    {"reader_block", kFileHeaderSize + 1},
+                                                    {"reader_block", section.files[0].length},
+                                                    {"reader_block", section.files[0].length + 1},
+                                                    {"reader_block", huge},
+                                                    {"reader_record", 4},
+                                                    {"reader_record", 1000},
+                                                    {"reader_record", uint64_t{1} << 32},
+                                                    {"next_segment", 0},
+                                                    {"next_segment", 2}};
+  for (const auto& [key, value] : wrong) {
+    const Status status = outcome(key, value);
+    ASSERT_FALSE(status) << key << " " << value;
+    EXPECT_EQ(status.error().code(), ErrorCode::kCorrupt) << status.error().ToString();
+    EXPECT_THAT(status.error().message(), testing::AnyOf(HasSubstr("queue q: "), HasSubstr("store/q-000000001.q: ")));
+  }
+  // A segment of nothing but its header.
+  section.files = {{section.files[0].name, kFileHeaderSize}};
+  EXPECT_EQ(outcome("reader_block", kFileHeaderSize).error().code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(outcome("reader_block", 0).error().code(), ErrorCode::kCorrupt);
 }
 
 TEST_F(DiskQueueTest, ManyProducersLoseNothing) {

@@ -16,8 +16,9 @@ class SyncLater::LaterFile : public File {
   Status Preallocate(uint64_t size) override { return base_->Preallocate(size); }
   Status Truncate(uint64_t size) override { return base_->Truncate(size); }
   Status Sync() override {
+    std::shared_ptr<File> other = base_;  // an older handle on the same file, once the lock is gone
     const std::lock_guard lock(notes_->mutex);
-    notes_->files[base_->path()] = base_;
+    notes_->files[base_->path()].swap(other);
     return {};
   }
   uint64_t Size() const override { return base_->Size(); }
@@ -34,18 +35,27 @@ Result<std::unique_ptr<File>> SyncLater::Open(const std::string& path, OpenMode 
   return std::make_unique<LaterFile>(std::move(file), notes_);
 }
 
+std::shared_ptr<File> SyncLater::Notes::Forget(const std::string& path) {
+  const auto found = files.find(path);
+  if (found == files.end()) return nullptr;
+  std::shared_ptr<File> file = std::move(found->second);
+  files.erase(found);
+  return file;
+}
+
 Status SyncLater::Remove(const std::string& path) {
+  std::shared_ptr<File> noted;  // goes after the lock: to close the last handle on a removed file frees its space
   {
     const std::lock_guard lock(notes_->mutex);
     if (notes_->holder == std::this_thread::get_id()) {
-      notes_->files.erase(path);
+      noted = notes_->Forget(path);
       notes_->removals.push_back(path);
       return {};
     }
   }
   RETURN_IF_ERROR(base_.Remove(path));
   const std::lock_guard lock(notes_->mutex);
-  notes_->files.erase(path);
+  noted = notes_->Forget(path);
   return {};
 }
 
@@ -57,9 +67,10 @@ Status SyncLater::Rename(const std::string& from, const std::string& to) {
   }
   if (noted) RETURN_IF_ERROR(noted->Sync());
   RETURN_IF_ERROR(base_.Rename(from, to));
+  std::shared_ptr<File> forgotten[2];
   const std::lock_guard lock(notes_->mutex);
-  notes_->files.erase(from);
-  notes_->files.erase(to);
+  forgotten[0] = notes_->Forget(from);
+  forgotten[1] = notes_->Forget(to);
   return {};
 }
 
@@ -91,10 +102,12 @@ SyncLater::Batch SyncLater::Take() {
 Status SyncLater::Batch::Sync() {
   while (!files_.empty()) {
     if (const Status synced = files_.back()->Sync(); !synced) {
-      const std::lock_guard lock(notes_->mutex);
-      for (std::shared_ptr<File>& file : files_) {
-        const std::string path = file->path();
-        notes_->files.try_emplace(path, std::move(file));  // a later handle on the same file serves as well
+      {
+        const std::lock_guard lock(notes_->mutex);
+        for (std::shared_ptr<File>& file : files_) {
+          const std::string path = file->path();
+          notes_->files.try_emplace(path, std::move(file));  // a later handle on the same file serves as well
+        }
       }
       files_.clear();
       return Fail(ErrorCode::kIo, synced.error().message());

@@ -11,7 +11,7 @@
 // given another Env. Files opened with FileOptions::direct sync at once: their Sync writes, so it belongs to who
 // appends.
 //
-// Thread: any; one lock inside, never held while the disk works.
+// Thread: any; one lock inside, never held while the disk works, nor while a file is closed.
 // Memory bound: a note and an open descriptor for each file that was synced since the last Take and is still there.
 
 #pragma once
@@ -55,6 +55,9 @@ class SyncLater : public Env {
     std::map<std::string, std::shared_ptr<File>> files;  // by path
     std::optional<std::thread::id> holder;               // whose removals are held
     std::vector<std::string> removals;
+
+    // Takes the note of `path`, if there is one. REQUIRES: mutex is held; what is given back goes after it.
+    std::shared_ptr<File> Forget(const std::string& path);
   };
   class LaterFile;
 

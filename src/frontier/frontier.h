@@ -200,6 +200,7 @@ class Frontier : private Checkpointable {
   std::unique_ptr<FrontQueues> front_;
   std::unique_ptr<SpillLog> spill_;
   SpillCompactor compactor_;
+  bool spilling_ = false;  // the memory was full, and is not yet down to where it may fill again
   HostTable hosts_;
   Workbench bench_;
   TimedHeap timers_;               // hosts that linger, or ask for their address again

@@ -64,6 +64,10 @@ struct Frontier::Saving {
     if (status) {
       section.files.push_back({path.substr(path.rfind('/') + 1), writer->length()});
       section.numbers["items"] = writer->items();
+    } else {
+      // No manifest names it, and on a full disk its room is needed.
+      writer.reset();
+      static_cast<void>(env->Remove(path));
     }
     std::exchange(done, nullptr)(status);
   }
@@ -93,7 +97,7 @@ void Frontier::StartFlush(std::function<void(Status)> done) {
                               {"unix_ns", static_cast<uint64_t>(now_ns_ + calendar_offset_ns_)},
                               {"urls", counts().urls()}};
   copy_ = SnapshotCopy();
-  bench_.ForEachIp([&](const Workbench::Ip& ip) {
+  bench_.ForEachRunning([&](const Workbench::Ip& ip) {
     // Who reads this has no request outstanding: what is held by one is free after the delay.
     const int64_t free_ns = ip.holder == kNoHost ? ip.free_ns : now_ns_ + options_.politeness.ip_delay_ns;
     if (free_ns > now_ns_) copy_.Ip(ip.address, Left(free_ns, now_ns_));

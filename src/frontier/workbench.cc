@@ -91,6 +91,18 @@ uint32_t Workbench::Top(int64_t now_ns) const {
   return ips_[top_.top().id].hosts.top().id;
 }
 
+void Workbench::NoteRunning(uint32_t ip, int64_t now_ns) {
+  for (int looks = 0; looks < 2 && !running_.empty(); ++looks) {
+    const uint32_t old = running_.front();
+    running_.pop_front();
+    Ip& entry = ips_[old];
+    entry.running = entry.used && (entry.holder != kNoHost || entry.free_ns > now_ns);
+    if (entry.running) running_.push_back(old);
+  }
+  if (!ips_[ip].running) running_.push_back(ip);
+  ips_[ip].running = true;
+}
+
 void Workbench::Hit(uint32_t host, int64_t now_ns) {
   DCHECK(Top(now_ns) == host);
   const uint32_t ip = hosts_[host].ip;
@@ -100,6 +112,7 @@ void Workbench::Hit(uint32_t host, int64_t now_ns) {
   hosts_[host].ip_holder_before = entry.holder;
   entry.free_ns = now_ns + std::max(politeness_.ip_hold_max_ns, politeness_.ip_delay_ns);
   entry.holder = host;
+  NoteRunning(ip, now_ns);
   Refresh(ip);
 }
 
@@ -134,7 +147,7 @@ void Workbench::Expire(int64_t now_ns, size_t max) {
     const uint32_t ip = idle_.top().id;
     idle_.Remove(ips_[ip].place, IpPlace());
     numbers_.erase(ips_[ip].address.Hash());
-    ips_[ip] = Ip();
+    ips_[ip] = {.running = ips_[ip].running, .hosts = {}};
     free_.push_back(ip);
   }
 }
@@ -142,6 +155,7 @@ void Workbench::Expire(int64_t now_ns, size_t max) {
 void Workbench::RestoreClock(const Address& address, int64_t free_ns) {
   const uint32_t ip = FindOrMake(address);
   ips_[ip].free_ns = std::max(ips_[ip].free_ns, free_ns);
+  NoteRunning(ip, kFreeSinceEver);
   Refresh(ip);
 }
 
@@ -151,10 +165,14 @@ Status Workbench::CheckInvariants() const {
   size_t used = 0;
   size_t offering = 0;
   size_t idle = 0;
+  size_t running = 0;
+  for (const uint32_t ip : running_) running += ips_[ip].running ? 1 : 0;
+  if (running != running_.size()) return broken("an address is noted as running that is not, or twice");
   for (uint32_t i = 0; i < ips_.size(); ++i) {
     const Ip& ip = ips_[i];
     if (!ip.used) continue;
     ++used;
+    if (ip.holder != kNoHost && !ip.running) return broken("an address that is held is not noted as running");
     if (!ip.hosts.Ordered()) return broken(fmt::format("{}: hosts out of order", ip.address.ToString()));
     for (uint32_t k = 0; k < ip.hosts.size(); ++k) {
       const Host& host = hosts_[ip.hosts.at(k).id];

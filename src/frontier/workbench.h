@@ -44,6 +44,7 @@ class Workbench {
     uint32_t place = TimedHeap::kOutside;
     Where where = Where::kNowhere;  // the heap that `place` is in
     bool used = false;
+    bool running = false;  // it is in running_
     TimedHeap hosts;
   };
   static constexpr size_t kIpBytes = sizeof(Ip) + 48 + 2 * sizeof(TimedNode);
@@ -84,11 +85,12 @@ class Workbench {
   size_t idle_ips() const { return idle_.size(); }
   size_t ram_bytes() const { return ips() * kIpBytes; }
 
-  // For the snapshot: addresses whose clock runs, in the order of their numbers.
+  // For the snapshot: every address whose clock runs or that is held, and some whose clock has passed. As many as were
+  // hit lately, however many there are.
   template <typename Visit>
-  void ForEachIp(Visit&& visit) const {
-    for (const Ip& ip : ips_) {
-      if (ip.used) visit(ip);
+  void ForEachRunning(Visit&& visit) const {
+    for (const uint32_t ip : running_) {
+      if (ips_[ip].used) visit(ips_[ip]);
     }
   }
   // REQUIRES: before any host is bound to it.
@@ -98,6 +100,9 @@ class Workbench {
 
  private:
   uint32_t FindOrMake(const Address& address);
+  // The address's clock runs from now on. For each one that comes two old ones are looked at, so that running_ stays as
+  // short as what runs.
+  void NoteRunning(uint32_t ip, int64_t now_ns);
   // Puts the address where it belongs after a change: top heap, idle ones, or neither.
   void Refresh(uint32_t ip);
   auto HostPlace() {
@@ -112,6 +117,7 @@ class Workbench {
   int64_t quiet_until_ns_ = kFreeSinceEver;
   std::deque<Ip> ips_;
   std::vector<uint32_t> free_;
+  std::deque<uint32_t> running_;                    // each once
   std::unordered_map<uint64_t, uint32_t> numbers_;  // by Address::Hash; never iterated
   TimedHeap top_;                                   // addresses that have hosts to offer
   TimedHeap idle_;                                  // addresses that no host uses

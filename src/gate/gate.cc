@@ -305,6 +305,10 @@ Status Gate::Restore(const ManifestSection& section) {
   ASSIGN_OR_RETURN(counts_.redirects, section.Number("redirects"));
   ASSIGN_OR_RETURN(counts_.answers, section.Number("answers"));
   ASSIGN_OR_RETURN(counts_.passes, section.Number("passes"));
+  if (in_cache_ > cache_->waiting()) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("gate {}: in_cache is {}, but only {} tuples wait in RobotsCache",
+                                                 options_.name, in_cache_, cache_->waiting()));
+  }
   if (counts_.entered != counts_.allowed + counts_.denied_rules + counts_.denied_unreachable + waiting()) {
     return Fail(ErrorCode::kCorrupt,
                 fmt::format("gate {}: {} records entered, {} wait and {} left", options_.name, counts_.entered,

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "base/check.h"
 #include "gate/gate.h"
 #include "gate/robots_request.h"
 #include "gate/robots_value.h"
@@ -85,7 +84,10 @@ void Gate::Ask(uint64_t key, std::string_view origin, GateNow now) {
 }
 
 Status Gate::OnCached(const DrumAnswer& answer, GateSink& sink, GateNow now) {
-  CHECK(in_cache_ > 0);
+  if (in_cache_ == 0) {
+    to_wait_.emplace_back(answer.aux);
+    return Fail(ErrorCode::kCorrupt, options_.name + ": RobotsCache answers more checks than in_cache says");
+  }
   --in_cache_;
   const bool straggler = stragglers_ > 0;
   if (straggler) --stragglers_;

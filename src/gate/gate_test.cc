@@ -356,6 +356,40 @@ TEST_P(GateTest, TimersSayWhenSomethingIsDue) {
   EXPECT_LE(gate_->NextRoundTime(now_, true), now_.ns + 3'600'000 * kMs);
 }
 
+TEST_P(GateTest, AWrongCountOfChecksIsCorrupt) {
+  Add("http://a.example/x");
+  Add("http://b.example/x");
+  ASSERT_TRUE(gate_->StartRounds(now_, true).value());
+  Commit();
+  ASSERT_EQ(gate_->in_cache(), 2U);
+  gate_.reset();
+  const std::vector<ManifestSection> sections = manifest_->sections();
+  for (const uint64_t in_cache : {0, 1, 3}) {
+    SCOPED_TRACE(in_cache);
+    std::vector<ManifestSection> changed = sections;
+    for (ManifestSection& section : changed) {
+      if (section.kind != Gate::kKind) continue;
+      section.numbers["in_cache"] = in_cache;
+      section.numbers["entered"] = in_cache;
+    }
+    auto env = env_.CrashedCopy(CrashMode::kKeepAll);
+    ASSERT_TRUE(Manifest::Read(*env, kDir).value().WriteNext(changed));
+    const Manifest manifest = Manifest::Open(*env, kDir).value();
+    GateOptions options;
+    options.memory = GateOptions::kMinMemory;
+    options.use_known_origins = GetParam();
+    auto gate = Gate::Open(*env, manifest, executor_, options);
+    Status status = gate ? Status() : std::unexpected(gate.error());
+    if (status) {
+      const auto pumped = (*gate)->Pump(events_, 1000, now_);
+      if (!pumped) status = std::unexpected(pumped.error());
+    }
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code(), ErrorCode::kCorrupt) << status.error().ToString();
+    EXPECT_NE(status.error().message().find("in_cache"), std::string::npos);
+  }
+}
+
 // The DRUMs may keep next to nothing on disk: Add is refused again and again, and nothing is lost for it.
 TEST(GateBoundsTest, ARefusedRecordMayBeAddedAgain) {
   MemEnv env;
