@@ -182,6 +182,17 @@ TEST(GroupCacheFaultTest, AFailedCheckpointIsMadeAgainThoughNothingChanged) {
   }
 }
 
+TEST(GroupCacheFaultTest, AFileThatCouldNotBeWrittenIsGone) {
+  MemEnv mem;
+  FaultyEnv env(mem);
+  Manifest manifest = Manifest::Open(env, "store").value();
+  auto cache = GroupCache::Open(env, manifest, {.name = "groups", .memory = 4096}).value();
+  for (uint64_t i = 0; i < 30; ++i) cache->Touch(Mix64(i)).set_number(4);
+  env.SetPlan({.space = 40});
+  EXPECT_EQ(cache->Flush().error().code(), ErrorCode::kNoSpace);
+  EXPECT_EQ(mem.List("store").value().size(), 0U) << "on a full disk its room is needed";
+}
+
 TEST_F(GroupCacheTest, AnUnchangedTableIsNotWrittenAgain) {
   auto cache = Open(4096);
   cache->Touch(1).set_number(5);

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "frontier/frontier.h"
+#include "io/executor.h"
 #include "io/faulty_env.h"
 #include "io/mem_env.h"
 
@@ -103,6 +105,33 @@ TEST(FrontierFaultTest, AFullDiskIsWaitedFor) {
     faulty.AddSpace(5000);
   });
   EXPECT_GT(full, 1);
+}
+
+TEST(FrontierFaultTest, ASnapshotThatFailedLeavesNoFile) {
+  MemEnv disk;
+  FaultyEnv faulty(disk);
+  Manifest manifest = Manifest::Open(faulty, "store").value();
+  const auto frontier = Frontier::Open(faulty, manifest, TinyOptions(), 0, 0).value();
+  ASSERT_TRUE(manifest.Commit(frontier->Checkpointables()));
+  const auto snapshots = [&] {
+    return std::ranges::count_if(disk.List("store").value(),
+                                 [](const std::string& name) { return name.ends_with(".snapshot"); });
+  };
+  ASSERT_EQ(snapshots(), 1);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(frontier->Add({.url = "http://a.example/" + std::to_string(i)}));
+  frontier->Next(0, 0).value();  // into back queues: they are what a snapshot holds
+  faulty.SetPlan({.space = 20});
+  InlineExecutor here;
+  Status flushed;
+  frontier->StartFlush([&](Status status) { flushed = std::move(status); });
+  while (frontier->ContinueFlush(here)) {
+  }
+  ASSERT_FALSE(flushed);
+  EXPECT_EQ(flushed.error().code(), ErrorCode::kNoSpace);
+  EXPECT_EQ(snapshots(), 1) << "on a full disk its room is needed";
+  faulty.SetPlan({});
+  ASSERT_TRUE(manifest.Commit(frontier->Checkpointables()));
+  EXPECT_EQ(snapshots(), 1);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -402,6 +404,43 @@ TEST(WorkbenchTest, HostsOfOneAddressTakeTurnsAndATarpitHoldsItOnlySoLong) {
   EXPECT_EQ(bench.NextTime(), 72 * kSecond);
   bench.Undo(2);  // was not hit after all: as free as before
   EXPECT_EQ(bench.NextTime(), 42 * kSecond);
+}
+
+TEST(WorkbenchTest, ASnapshotSeesTheAddressesThatRunAndFewOthers) {
+  constexpr uint32_t kHosts = 10'000;
+  HostTable hosts;
+  PolitenessOptions politeness;
+  politeness.ip_delay_ns = 2 * kSecond;
+  politeness.ip_hold_max_ns = 30 * kSecond;
+  Workbench bench(hosts, politeness);
+  for (uint32_t i = 0; i < kHosts; ++i) {
+    ASSERT_EQ(hosts.Insert(i + 1), i);
+    hosts[i].state = HostState::kReady;
+    bench.Bind(i, Address::V4(0x01000000 + i), 0);
+    bench.Put(i, 0);
+  }
+  // A hit each 10 ms that takes as long; every hundredth never ends.
+  std::map<uint32_t, int64_t> free_at;  // by host
+  int64_t now = 0;
+  for (uint32_t i = 0; i < kHosts; ++i, now += kSecond / 100) {
+    const uint32_t host = bench.Top(now);
+    ASSERT_NE(host, kNoHost);
+    bench.Hit(host, now);
+    hosts[host].state = HostState::kInFlight;
+    const bool ends = i % 100 != 0;
+    if (ends) bench.End(host, now + kSecond / 100);
+    free_at[host] = ends ? now + kSecond / 100 + 2 * kSecond : INT64_MAX;
+    if (i % 1000 != 999) continue;
+    std::set<uint64_t> seen;
+    bench.ForEachRunning([&](const Workbench::Ip& ip) { seen.insert(ip.address.Hash()); });
+    for (const auto& [id, free] : free_at) {
+      if (free > now) {
+        EXPECT_TRUE(seen.contains(Address::V4(0x01000000 + id).Hash())) << id;
+      }
+    }
+    EXPECT_LE(seen.size(), 2 * (200 + (i + 1) / 100)) << "200 run, one in a hundred is held";
+    ASSERT_TRUE(bench.CheckInvariants());
+  }
 }
 
 TEST(SnapshotTest, GoldenBytesOfAHost) {

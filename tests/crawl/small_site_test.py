@@ -104,6 +104,19 @@ class SmallSite(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("--config has no place here", refused.stderr)
 
+    def test_a_crawl_without_its_manifest_is_left_alone(self):
+        self.site.pages["/"] = (200, HTML, b"all")
+        self.crawl()
+        state = self.dir / "state"
+        for path in state.glob("MANIFEST-*"):
+            path.unlink()
+        before = sorted(path.name for path in state.iterdir())
+        self.assertGreater(len(before), 1)
+        refused = crawls.run(PROGRAM, "resume", self.dir)
+        self.assertEqual(refused.returncode, 3, refused.stderr)
+        self.assertIn("has no manifest", refused.stderr)
+        self.assertEqual(sorted(path.name for path in state.iterdir()), before)
+
     def test_another_profile_keeps_what_the_file_says(self):
         self.site.pages["/"] = (200, HTML, b'<a href="/no/way">x</a><a href="/yes">x</a>')
         self.site.pages["/more"] = (200, HTML, b"a seed of the file")
