@@ -38,7 +38,7 @@ Status AppendFile::Flush() {
 
 Status AppendFile::Sync() {
   RETURN_IF_ERROR(Flush());
-  return file_->Sync();
+  return SyncOnce(*file_);
 }
 
 }  // namespace portolan

@@ -4,8 +4,8 @@
 // what was written whole before, the bytes stay, and Flush may be called again.
 //
 // Thread: one owner. Memory bound: what was added since the last Flush; the owner flushes when wants_flush says so.
-// Durability: what was there at a Sync that succeeded. A Sync that fails with anything but kNoSpace must not be tried
-// again: the system may have dropped what it could not write, and the next Sync would not know.
+// Durability: what was there at a Sync that succeeded. kNoSpace from Sync is Flush's, and may be tried again. kIo must
+// not: the system may have dropped what it could not write, and the next Sync would not know (SyncOnce).
 
 #pragma once
 

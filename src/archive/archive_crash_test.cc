@@ -112,9 +112,14 @@ TEST(ArchiveCrashTest, PowerCutAtEveryOperation) {
   for (uint64_t at = 1; at <= operations; ++at) {
     MemEnv base;
     FaultyEnv env(base, {.power_cut_at = at});
-    ASSERT_FALSE(RunCrawl(env)) << at;
+    const bool whole = bool(RunCrawl(env));
+    ASSERT_TRUE(env.power_is_cut()) << at;
     for (const CrashMode mode : {CrashMode::kLoseUnsynced, CrashMode::kKeepAll, CrashMode::kTorn}) {
       const auto after = base.CrashedCopy(mode, at);
+      // The last operations remove what nobody needs any more. That they fail is no error: all that counts is there.
+      if (whole) {
+        ASSERT_EQ(ItemsAt(Manifest::Read(*after, "state").value().sequence()), kItems) << at;
+      }
       JudgeRecovery(*after, "operation " + std::to_string(at) + ", mode " + std::to_string(static_cast<int>(mode)));
       if (HasFailure()) return;
     }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "archive/line_sort.h"
@@ -22,10 +22,7 @@ struct ArchiveWriter::Barrier {
 Result<std::unique_ptr<ArchiveWriter>> ArchiveWriter::Open(Env& env, const Clock& clock, const Manifest& manifest,
                                                            const Options& options) {
   if (options.directories.empty()) return Fail(ErrorCode::kInvalidArgument, "an archive needs a directory");
-  if (std::set<std::string>(options.directories.begin(), options.directories.end()).size() !=
-      options.directories.size()) {
-    return Fail(ErrorCode::kInvalidArgument, "an archive's directory is named twice");
-  }
+  RETURN_IF_ERROR(TellApart(env, options.directories));
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(kName, kKind));
   std::vector<std::optional<WarcDirectory::Mark>> marks(options.directories.size());
   std::unique_ptr<ArchiveWriter> writer(new ArchiveWriter(env, options));
@@ -35,6 +32,7 @@ Result<std::unique_ptr<ArchiveWriter>> ArchiveWriter::Open(Env& env, const Clock
       return Fail(ErrorCode::kInvalidArgument,
                   fmt::format("the archive has {} directories, the configuration names {}", count, marks.size()));
     }
+    writer->needs_commit_ = count < marks.size();
     for (size_t i = 0; i < marks.size(); ++i) {
       WarcDirectory::Mark mark;
       if (i < count) {
@@ -64,6 +62,20 @@ Result<std::unique_ptr<ArchiveWriter>> ArchiveWriter::Open(Env& env, const Clock
         "archive");
   }
   return writer;
+}
+
+// Before anything in them is touched.
+Status ArchiveWriter::TellApart(Env& env, const std::vector<std::string>& directories) {
+  std::map<std::string, std::string> known;  // by identity
+  for (const std::string& dir : directories) {
+    RETURN_IF_ERROR(env.CreateDirs(dir));
+    ASSIGN_OR_RETURN(std::string identity, env.Identity(dir));
+    const auto [first, is_new] = known.try_emplace(std::move(identity), dir);
+    if (is_new) continue;
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("archive directories {} and {} are one and the same", first->second, dir));
+  }
+  return {};
 }
 
 ArchiveWriter::~ArchiveWriter() {
@@ -128,9 +140,8 @@ void ArchiveWriter::StartFlush(std::function<void(Status)> done) {
     barrier_ = barrier;
   }
   // A thread that comes to a stop from here on finds the barrier and fails it.
-  if (stalled()) {
-    FailFlush(Error(ErrorCode::kBusy, "the archive's disk refuses; it waits for Resume"));
-    return;
+  for (const auto& lane : lanes_) {
+    if (const auto error = lane->thread->stalled_by()) return FailFlush(*error);
   }
   for (size_t i = 0; i < lanes_.size(); ++i) {
     lanes_[i]->thread->Send([this, i, barrier]() -> Status {
@@ -206,12 +217,10 @@ Status ArchiveWriter::Committed() {
     }
     retired_ = std::move(still);
   }
+  needs_commit_ = false;
   // One that cannot be removed now is removed by the next recovery.
-  Status status;
-  for (const Retired& one : gone) {
-    if (const Status removed = env_.Remove(one.part.path); !removed && status) status = removed;
-  }
-  return status;
+  for (const Retired& one : gone) static_cast<void>(env_.Remove(one.part.path));
+  return {};
 }
 
 bool ArchiveWriter::stalled() const {

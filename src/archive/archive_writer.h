@@ -7,12 +7,14 @@
 // Checkpoint: StartFlush lets each thread sync what it was given before and note its lengths; the shard goes on
 // meanwhile. Describe is that state: three numbers a directory, whatever the number of files (warc_directory.h). Files
 // live outside of the manifest's directory, so they are not in the manifest's list but in its numbers, and recovery of
-// them is Open's. The owner commits a checkpoint before its first Write: without one Open takes any file with its
-// prefix for somebody else's and refuses.
+// them is Open's. The owner commits a checkpoint before its first Write to a directory that no manifest knows
+// (needs_commit): without one Open takes any file with its prefix for somebody else's and refuses. Directories are told
+// apart by what they are, not by their names: in one that was given twice each would remove the other's files.
 //
 // Errors: the thread that failed stands still with what it has, on_error tells the owner, other directories go on.
-// After kNoSpace the owner may make room and call Resume; after anything else it should stop the crawl: the last
-// checkpoint stands. A flush that meets an error ends with it, and Resume does not revive it.
+// After kNoSpace the owner may make room and call Resume; after anything else Resume does nothing, and it should stop
+// the crawl: the last checkpoint stands. A sync never says kNoSpace (SyncOnce). A flush that meets an error, or a
+// thread that stands still, ends with that error, and Resume does not revive it.
 //
 // Thread: one owner; on_error and StartFlush's callback run on writing threads, with no lock held.
 // Memory bound, a directory: options.queue_bytes waiting, as much being written, AppendFile's buffers, index_memory.
@@ -73,6 +75,9 @@ class ArchiveWriter : public Checkpointable {
   bool stalled() const;
   void Resume();
 
+  // A directory is new to the manifest: a commit must come before the first Write. From Open to Committed.
+  bool needs_commit() const { return needs_commit_; }
+
   struct Totals {
     uint64_t items = 0;
     uint64_t bytes = 0;
@@ -93,6 +98,7 @@ class ArchiveWriter : public Checkpointable {
   };
 
   ArchiveWriter(Env& env, const Options& options) : env_(env), options_(options) {}
+  static Status TellApart(Env& env, const std::vector<std::string>& directories);
   Status CloseLane(Lane& lane);
   void FailFlush(const Error& error);
   void Reach(const std::shared_ptr<Barrier>& barrier, size_t lane, const WarcDirectory::Mark& mark);
@@ -101,6 +107,7 @@ class ArchiveWriter : public Checkpointable {
   const Options options_;
   std::atomic<uint64_t> next_serial_{1};
   uint64_t first_serial_ = 1;
+  bool needs_commit_ = true;  // the owner's
   std::atomic<uint64_t> items_{0};
   std::atomic<uint64_t> bytes_{0};
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <optional>
 
 #include "archive/archive_samples.h"
 #include "io/faulty_env.h"
@@ -177,71 +178,85 @@ TEST(ArchiveWriterTest, FullDiskPausesAndLosesNothing) {
   EXPECT_EQ(JudgeArchive(env, {"warc"}, true), SampleUrls(100));
 }
 
-// Each operation fails once; after Resume nothing is missing and nothing is there twice.
-TEST(ArchiveWriterTest, AnyOperationMayFailOnce) {
-  const auto run = [](FaultyEnv& env, const FaultPlan& plan, int& stops) {
-    auto options = Store::Defaults();
-    options.files.file_size = 3000;
-    auto store = Store::Open(env, options);
-    env.SetPlan(plan);
-    const uint64_t before = env.operations();
-    for (int n = 0; n < 30; ++n) {
-      ArchiveItem item = SampleItem(n);
-      if (!store->writer->TryWrite(std::move(item))) return uint64_t{0};
-      if (store->writer->stalled()) {
-        ++stops;
-        store->writer->Resume();
-      }
-      if (n % 7 == 6 && !store->writer->Flush()) {
-        ++stops;
-        store->writer->Resume();
-        EXPECT_TRUE(store->writer->Flush());
-      }
-    }
-    store->writer->CloseFiles();
-    if (store->writer->stalled()) {
-      ++stops;
-      store->writer->Resume();
-    }
-    Status flushed = store->writer->Flush();
-    if (!flushed) {
-      ++stops;
-      store->writer->Resume();
-      flushed = store->writer->Flush();
-    }
-    EXPECT_TRUE(flushed);
-    EXPECT_FALSE(store->writer->stalled());
-    const uint64_t operations = env.operations() - before;
-    env.SetPlan({});
-    EXPECT_TRUE(store->Commit());
-    EXPECT_EQ(JudgeArchive(env, {"warc"}, true), SampleUrls(30));
-    return operations;
+// Each operation finds a full disk, once. Where it wrote, Resume goes on, nothing is missing and nothing is there
+// twice. Where it synced, bytes are gone that no second sync would miss: it stands still for good, and what was
+// committed stands.
+TEST(ArchiveWriterTest, AnyOperationMayFindAFullDisk) {
+  constexpr int kItems = 30;
+  struct End {
+    uint64_t operations = 0;
+    int committed = 0;        // items
+    int being_committed = 0;  // when it ended
+    bool lost = false;
   };
-  int stops = 0;
-  uint64_t first = 0;
+  auto options = Store::Defaults();
+  options.files.file_size = 3000;
+  const auto run = [&](FaultyEnv& env, std::optional<uint64_t> full_at, int& pauses) {
+    End end;
+    auto store = Store::Open(env, options);
+    const uint64_t before = env.operations();
+    if (full_at) env.SetPlan({.full_at = before + *full_at});
+    const auto pause = [&] {
+      ++pauses;
+      store->writer->Resume();
+    };
+    const auto commit = [&](int items) {
+      end.being_committed = items;
+      Status status = store->Commit();
+      if (!status && status.error().code() == ErrorCode::kNoSpace) {
+        pause();
+        status = store->Commit();
+      }
+      EXPECT_TRUE(status || status.error().code() == ErrorCode::kIo) << status.error().ToString();
+      if (status) end.committed = items;
+      end.lost = !status;
+    };
+    for (int n = 0; n < kItems && !end.lost; ++n) {
+      if (!store->writer->TryWrite(SampleItem(n))) {
+        end.lost = true;
+        break;
+      }
+      if (store->writer->stalled()) pause();
+      if (n % 7 == 6) commit(n + 1);
+    }
+    if (!end.lost) store->writer->CloseFiles();
+    if (store->writer->stalled()) pause();
+    if (!end.lost) commit(kItems);
+    if (end.lost && store->writer->stalled()) {  // if not it was the manifest
+      store->writer->Resume();
+      EXPECT_FALSE(store->Commit()) << "it must stand still";
+    }
+    end.operations = env.operations() - before;
+    return end;
+  };
   uint64_t operations = 0;
+  int pauses = 0;
   {
     MemEnv base;
     FaultyEnv env(base);
-    Store::Open(env);
-    first = env.operations();
-    MemEnv clean;
-    FaultyEnv counting(clean);
-    operations = run(counting, {}, stops);
+    const End end = run(env, std::nullopt, pauses);
+    EXPECT_FALSE(end.lost);
+    operations = end.operations;
   }
-  ASSERT_GT(operations, 20U);
-  EXPECT_EQ(stops, 0);
-  for (uint64_t at = first + 1; at <= first + operations; ++at) {
-    for (const bool half : {false, true}) {
-      MemEnv base;
-      FaultyEnv env(base);
-      FaultPlan plan;
-      (half ? plan.short_write_at : plan.fail_at) = at;
-      ASSERT_GT(run(env, plan, stops), 0U) << at;
-      if (testing::Test::HasFailure()) FAIL() << "operation " << at << (half ? ", half written" : "");
-    }
+  ASSERT_GT(operations, 50U);
+  EXPECT_EQ(pauses, 0);
+  int losses = 0;
+  for (uint64_t at = 1; at <= operations; ++at) {
+    MemEnv base;
+    FaultyEnv env(base);
+    const End end = run(env, at, pauses);
+    losses += end.lost ? 1 : 0;
+    const auto left = base.CrashedCopy(CrashMode::kLoseUnsynced);
+    auto store = Store::Open(*left, options);
+    ASSERT_FALSE(HasFailure()) << "operation " << at;
+    const std::vector<std::string> urls = JudgeArchive(*left, {"warc"}, !end.lost);
+    EXPECT_TRUE(urls == SampleUrls(end.committed) || (end.lost && urls == SampleUrls(end.being_committed)))
+        << urls.size() << " URLs, committed " << end.committed;
+    EXPECT_TRUE(end.lost || end.committed == kItems);
+    ASSERT_FALSE(HasFailure()) << "operation " << at;
   }
-  EXPECT_GT(stops, static_cast<int>(operations));
+  EXPECT_GT(losses, 10);
+  EXPECT_GT(pauses, 10);
 }
 
 TEST(ArchiveWriterTest, ThreadsWriteWhileTheOwnerGoesOn) {
@@ -295,17 +310,98 @@ TEST(ArchiveWriterTest, AStalledThreadFailsFlushesAndLetsOthersGoOn) {
     changed.notify_all();
   };
   auto store = Store::Open(env, options);
-  env.SetPlan({.fail_at = env.operations() + 1});
+  env.SetPlan({.full_at = env.operations() + 1});
   EXPECT_TRUE(store->writer->TryWrite(SampleItem(0)));
   {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return errors == 1; });
   }
-  EXPECT_EQ(store->writer->Flush().error().code(), ErrorCode::kBusy);
+  EXPECT_EQ(store->writer->Flush().error().code(), ErrorCode::kNoSpace) << "it says why it stands still";
   for (int n = 1; n < 10; ++n) EXPECT_TRUE(store->writer->TryWrite(SampleItem(n)));
   store->writer->Resume();
   ASSERT_TRUE(store->Finish());
   EXPECT_EQ(JudgeArchive(env, {"disk1", "disk2"}, true), SampleUrls(10));
+}
+
+TEST(ArchiveWriterTest, AThreadThatMetABrokenDiskStandsStillForGood) {
+  MemEnv base;
+  FaultyEnv env(base);
+  auto store = Store::Open(env);
+  env.SetPlan({.fail_at = env.operations() + 1});
+  EXPECT_TRUE(store->writer->TryWrite(SampleItem(0)));
+  EXPECT_EQ(store->writer->Finish().error().code(), ErrorCode::kIo);
+  store->writer->Resume();
+  EXPECT_TRUE(store->writer->stalled());
+  EXPECT_EQ(store->writer->Flush().error().code(), ErrorCode::kIo);
+}
+
+TEST(ArchiveWriterTest, OneDirectoryUnderTwoNamesIsRefused) {
+  MemEnv env;
+  auto options = Store::Defaults();
+  options.directories = {"disk1", "warc"};
+  {
+    auto store = Store::Open(env, options);
+    for (int n = 0; n < 10; ++n) EXPECT_TRUE(store->writer->TryWrite(SampleItem(n)));
+    ASSERT_TRUE(store->Commit());
+  }
+  const Manifest manifest = Manifest::Open(env, "state").value();
+  ManualClock clock;
+  for (const char* again : {"warc", "warc/", "./warc", "warc/.", ".//warc"}) {
+    options.directories = {"warc", again};
+    const auto opened = ArchiveWriter::Open(env, clock, manifest, options);
+    ASSERT_FALSE(opened) << again;
+    EXPECT_EQ(opened.error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(opened.error().message(), HasSubstr(std::string("warc and ") + again));
+  }
+  EXPECT_EQ(JudgeArchive(env, {"disk1", "warc"}, false), SampleUrls(10)) << "nothing was touched";
+}
+
+TEST(ArchiveWriterTest, ADirectoryThatIsNewToTheManifestNeedsACommit) {
+  MemEnv env;
+  auto options = Store::Defaults();
+  const ManualClock clock{kStart};
+  for (const size_t directories : {1, 2, 2, 3}) {
+    const bool known = directories == options.directories.size() && env.Exists("state");
+    while (options.directories.size() < directories) {
+      options.directories.push_back("more" + std::to_string(options.directories.size()));
+    }
+    Manifest manifest = Manifest::Open(env, "state").value();
+    auto writer = ArchiveWriter::Open(env, clock, manifest, options).value();
+    EXPECT_EQ(writer->needs_commit(), !known) << directories;
+    Checkpointable* const all[] = {writer.get()};
+    ASSERT_TRUE(manifest.Commit(all));
+    EXPECT_FALSE(writer->needs_commit());
+    // From here on a kill does no harm: these are leftovers of this crawl.
+    for (int n = 0; n < 5; ++n) EXPECT_TRUE(writer->TryWrite(SampleItem(n)));
+    static_cast<void>(writer->Finish());
+  }
+}
+
+// The file of the checkpoint that is over is of no use to anybody; that it cannot be removed harms nobody either.
+TEST(ArchiveWriterTest, APartThatCannotBeRemovedIsNoError) {
+  const std::string part = "warc/PORTOLAN-20260131123001250-00001-crawler1.cdxj.part";
+  for (const bool gone : {false, true}) {
+    MemEnv base;
+    FaultyEnv env(base);
+    auto store = Store::Open(env);
+    EXPECT_TRUE(store->writer->TryWrite(SampleItem(0)));
+    ASSERT_TRUE(store->writer->Finish());
+    ASSERT_TRUE(base.Exists(part));
+    if (gone) {
+      ASSERT_TRUE(base.Remove(part));
+      EXPECT_TRUE(store->Commit());
+    } else {
+      Checkpointable* const all[] = {store->writer.get()};
+      const ManifestSection sections[] = {store->writer->Describe()};
+      ASSERT_TRUE(store->manifest.WriteNext(sections));
+      env.SetPlan({.fail_at = env.operations() + 1});
+      EXPECT_TRUE(store->manifest.Adopt({sections[0]}, all));
+      EXPECT_TRUE(base.Exists(part)) << "it was to fail";
+    }
+    store.reset();
+    Store::Open(env);
+    EXPECT_EQ(JudgeArchive(env, {"warc"}, true), SampleUrls(1)) << "the next recovery removes it";
+  }
 }
 
 TEST(ArchiveWriterTest, BadOptionsAreRefused) {

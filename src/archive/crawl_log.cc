@@ -116,7 +116,7 @@ Status CrawlLog::Recover(const ManifestSection* section) {
     RETURN_IF_ERROR(env_.Remove(path));
     removed = true;
   }
-  if (removed) RETURN_IF_ERROR(env_.SyncDir(options_.dir));
+  if (removed) RETURN_IF_ERROR(SyncDirOnce(env_, options_.dir));
   if (described_.length > 0) {
     ASSIGN_OR_RETURN(AppendFile file, AppendFile::Continue(env_, PathOf(serial_), described_.length));
     file_.emplace(std::move(file));
@@ -149,7 +149,7 @@ bool CrawlLog::SendBatch(bool over_the_bound) {
 Status CrawlLog::Write(const std::string& lines) {
   if (file_ && file_->size() >= options_.file_size) {
     RETURN_IF_ERROR(file_->Sync());
-    if (!name_is_durable_) RETURN_IF_ERROR(env_.SyncDir(options_.dir));
+    if (!name_is_durable_) RETURN_IF_ERROR(SyncDirOnce(env_, options_.dir));
     name_is_durable_ = true;
     file_.reset();
   }
@@ -167,7 +167,7 @@ Status CrawlLog::Write(const std::string& lines) {
 Result<CrawlLog::Mark> CrawlLog::Sync() {
   if (!file_) return Mark{.serial = serial_};
   RETURN_IF_ERROR(file_->Sync());
-  if (!name_is_durable_) RETURN_IF_ERROR(env_.SyncDir(options_.dir));
+  if (!name_is_durable_) RETURN_IF_ERROR(SyncDirOnce(env_, options_.dir));
   name_is_durable_ = true;
   return Mark{.serial = serial_, .length = file_->size()};
 }
@@ -180,8 +180,8 @@ void CrawlLog::StartFlush(std::function<void(Status)> done) {
     flushed_ = std::move(done);
     number = ++flush_number_;
   }
-  if (thread_->stalled()) {
-    EndFlush(Fail(ErrorCode::kBusy, "the crawl log's disk refuses; it waits for Resume"), nullptr);
+  if (const auto error = thread_->stalled_by()) {
+    EndFlush(std::unexpected(*error), nullptr);
     return;
   }
   SendBatch(/*over_the_bound=*/true);

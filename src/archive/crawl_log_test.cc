@@ -104,12 +104,32 @@ TEST(CrawlLogTest, FullDiskPausesAndLosesNothing) {
   for (int n = 0; n < 100; ++n) ASSERT_TRUE(log->Add(Answer(), {.url = "http://a.test/"}));
   EXPECT_EQ(log->Flush().error().code(), ErrorCode::kNoSpace);
   EXPECT_TRUE(log->stalled());
-  EXPECT_EQ(log->Flush().error().code(), ErrorCode::kBusy);
+  EXPECT_EQ(log->Flush().error().code(), ErrorCode::kNoSpace) << "a log that stands still says why";
   EXPECT_EQ(errors, 1);
   env.AddSpace(1 << 20);
   log->Resume();
   ASSERT_TRUE(manifest.Commit(all));
   EXPECT_EQ(Lines(env), 100);
+}
+
+TEST(CrawlLogTest, ASyncThatFoundNoRoomIsTheEnd) {
+  for (const uint64_t at : {3, 4}) {  // open, append, sync, directory sync
+    MemEnv base;
+    FaultyEnv env(base);
+    Manifest manifest = Manifest::Open(env, "state").value();
+    CrawlLog::Options options;
+    options.dir = "log";
+    options.threads = false;
+    auto log = CrawlLog::Open(env, manifest, options).value();
+    Checkpointable* const all[] = {log.get()};
+    ASSERT_TRUE(manifest.Commit(all));
+    env.SetPlan({.full_at = env.operations() + at});
+    ASSERT_TRUE(log->Add(Answer(), {.url = "http://a.test/"}));
+    EXPECT_EQ(log->Flush().error().code(), ErrorCode::kIo) << at;
+    log->Resume();
+    EXPECT_TRUE(log->stalled());
+    EXPECT_EQ(log->Flush().error().code(), ErrorCode::kIo) << at;
+  }
 }
 
 TEST(CrawlLogTest, LogOfAnotherCrawlIsRefused) {

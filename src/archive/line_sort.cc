@@ -90,7 +90,7 @@ class LineWriter {
 
   Status Finish(bool sync) {
     RETURN_IF_ERROR(Flush());
-    return sync ? file_->Sync() : Status();
+    return sync ? SyncOnce(*file_) : Status();
   }
 
  private:
@@ -138,7 +138,7 @@ Status MergeTo(Env& env, std::span<const std::string> inputs, const std::string&
 
 Status PutInPlace(Env& env, const std::string& from, const std::string& output) {
   RETURN_IF_ERROR(env.Rename(from, output));
-  return env.SyncDir(DirName(output));
+  return SyncDirOnce(env, DirName(output));
 }
 
 // Merges until one file is left, and puts that in place. Those in `runs` are ours and are removed.

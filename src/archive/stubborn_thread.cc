@@ -46,15 +46,16 @@ void StubbornThread::Send(Step&& step) {
   RunInline();
 }
 
-bool StubbornThread::stalled() const {
+std::optional<Error> StubbornThread::stalled_by() const {
   const std::lock_guard lock(mutex_);
-  return stalled_;
+  return stalled_by_;
 }
 
 void StubbornThread::Resume() {
   {
     const std::lock_guard lock(mutex_);
-    stalled_ = false;
+    if (!stalled_by_ || stalled_by_->code() != ErrorCode::kNoSpace) return;
+    stalled_by_.reset();
   }
   changed_.notify_all();
   if (!threaded_) RunInline();
@@ -70,6 +71,14 @@ void StubbornThread::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void StubbornThread::Stall(const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    stalled_by_ = error;
+  }
+  if (on_error_) on_error_(error);
+}
+
 void StubbornThread::RunInline() {
   while (!todo_.empty() && !stalled()) {
     const Status status = todo_.front()();
@@ -77,11 +86,7 @@ void StubbornThread::RunInline() {
       todo_.pop_front();
       continue;
     }
-    {
-      const std::lock_guard lock(mutex_);
-      stalled_ = true;
-    }
-    if (on_error_) on_error_(status.error());
+    Stall(status.error());
   }
 }
 
@@ -97,13 +102,9 @@ void StubbornThread::Work() {
       todo_.pop_front();
       continue;
     }
-    {
-      const std::lock_guard lock(mutex_);
-      stalled_ = true;
-    }
-    if (on_error_) on_error_(status.error());
+    Stall(status.error());
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !stalled_ || stopping_; });
+    changed_.wait(lock, [&] { return !stalled_by_ || stopping_; });
     if (stopping_) return;
   }
 }

@@ -1,14 +1,15 @@
 // StubbornThread: a thread that writes, and that does not give up what it was given when the disk refuses.
 //
-// Steps run one after the other. A step that fails is kept, the owner is told, and the thread stands still until
-// Resume, when it tries the same step again: a full disk pauses a crawl and loses nothing. A step must therefore leave
-// things so that it can be run again.
+// Steps run one after the other. A step that fails is kept, the owner is told, and the thread stands still. After
+// kNoSpace that is until Resume, when it tries the same step again: a full disk pauses a crawl and loses nothing. A
+// step must therefore leave things so that it can be run again. After any other error it stands still for good: what a
+// disk refused to keep for another reason may be gone, and a second try would not know (SyncOnce).
 //
 // Without a thread (`threaded` false) steps run inside Send: the same order, the same stops, for tests and for the
 // virtual world, where everything happens in one thread.
 //
-// Thread: Send, TrySend, Resume, Stop and stalled from one owner; on_error runs on the writing thread, with no lock
-// held. Memory bound: Mailbox's `bound` in weight that waits, as much again in what was taken out of it.
+// Thread: Send, TrySend, Resume, Stop and stalled(_by) from one owner; on_error runs on the writing thread, with no
+// lock held. Memory bound: Mailbox's `bound` in weight that waits, as much again in what was taken out of it.
 
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -42,8 +44,10 @@ class StubbornThread {
   // Takes it at once, over the bound if need be: for the few steps that are not data.
   void Send(Step&& step);
 
-  bool stalled() const;
-  // Tries the step that failed again.
+  bool stalled() const { return stalled_by().has_value(); }
+  // Why it stands still; empty: it does not.
+  std::optional<Error> stalled_by() const;
+  // Tries the step that failed again, if that was for want of room.
   void Resume();
   // Runs what was sent, unless it stands still or comes to a stop: then the rest never happens. Joins.
   void Stop();
@@ -52,6 +56,7 @@ class StubbornThread {
   void Work();
   // Runs the steps of todo_ until one fails or none is left.
   void RunInline();
+  void Stall(const Error& error);
 
   const bool threaded_;
   const uint64_t bound_;
@@ -61,8 +66,8 @@ class StubbornThread {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool stalled_ = false;   // guarded by mutex_
-  bool stopping_ = false;  // guarded by mutex_
+  std::optional<Error> stalled_by_;  // guarded by mutex_
+  bool stopping_ = false;            // guarded by mutex_
   std::thread thread_;
 };
 

@@ -124,7 +124,7 @@ Status WarcDirectory::Recover(const std::optional<Mark>& mark) {
                 fmt::format("{}: no file {}-…-{:05}-…{}; the checkpoint names it with {} bytes", options_.dir,
                             options_.prefix, known.serial, kWarcSuffix, known.length));
   }
-  return removed ? env_->SyncDir(options_.dir) : Status();
+  return removed ? SyncDirOnce(*env_, options_.dir) : Status();
 }
 
 Status WarcDirectory::OpenNext() {
@@ -189,7 +189,7 @@ Result<WarcDirectory::Mark> WarcDirectory::Sync() {
   RETURN_IF_ERROR(open_->warc.Sync());
   RETURN_IF_ERROR(open_->part.Sync());
   if (!open_->name_is_durable) {
-    RETURN_IF_ERROR(env_->SyncDir(options_.dir));
+    RETURN_IF_ERROR(SyncDirOnce(*env_, options_.dir));
     open_->name_is_durable = true;
   }
   return Mark{.serial = serial_, .length = open_->warc.size(), .index_length = open_->part.size()};

@@ -65,7 +65,7 @@ class WarcDirectory {
   static Result<WarcDirectory> Open(Env& env, const Clock& clock, const WarcDirectoryOptions& options,
                                     const std::optional<Mark>& mark, std::atomic<uint64_t>& next_serial);
 
-  // The following may be called again after an error: what was done before it is not done twice.
+  // The following may be called again after kNoSpace: what was done before it is not done twice.
   Status Append(const ArchiveItem& item);
   // Finishes the file that grows, if there is one; `part` is then its part file, which stays until a checkpoint.
   struct ClosedPart {

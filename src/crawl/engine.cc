@@ -35,6 +35,16 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
     return portolan::Fail(ErrorCode::kBusy, options.state_dir + ": another portolan works on this crawl");
   }
   engine->lock_ = *std::move(lock);
+  // Recovery removes what it does not know in there.
+  ASSIGN_OR_RETURN(const std::string state, env.Identity(options.state_dir));
+  std::vector<std::string> others = options.archive.directories;
+  others.push_back(options.log.dir);
+  for (const std::string& dir : others) {
+    RETURN_IF_ERROR(env.CreateDirs(dir));
+    ASSIGN_OR_RETURN(const std::string identity, env.Identity(dir));
+    if (identity != state) continue;
+    return portolan::Fail(ErrorCode::kInvalidArgument, dir + ": holds the crawl's state and can hold nothing else");
+  }
   const std::string_view keep[] = {kStateLock};
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir, keep));
   engine->manifest_ = std::make_unique<Manifest>(std::move(manifest));
@@ -332,9 +342,9 @@ void Engine::FinishCheckpoint() {
        {"written_us", (begin - checkpoint_started_ns_) / 1000},
        {"finished_us", took / 1000}});
   if (!status) {
-    // What was written of it is left behind and the next one is made anew. kBusy: the archive stands still already.
+    // What was written of it is left behind and the next one is made anew.
     checkpoint_due_ = true;
-    if (status.error().code() != ErrorCode::kBusy) OnDiskError(status.error());
+    OnDiskError(status.error());
     return;
   }
   ++checkpoints_done_;
@@ -395,9 +405,9 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   run_began_ns_ = clock_.NowNs();
   session_start_ = shard_->counts();
   shortages_ = session_start_.shortages;
-  // The archive's files must not be there before a manifest that knows them. A crawl that goes on has one: it need not
-  // wait for the next.
-  checkpoint_due_ = manifest_->sequence() > 0;
+  // The archive's files must not be there before a manifest that knows their directories. A crawl that goes on has one,
+  // unless it was given more of them: it need not wait for the next.
+  checkpoint_due_ = !archive_->needs_commit();
   if (!checkpoint_due_) RETURN_IF_ERROR(Checkpoint());
   LookForRoom();
   loop_->AddTimer(options_.retry_ns, [this] { LookForRoom(); }, options_.retry_ns);

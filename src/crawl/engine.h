@@ -15,8 +15,9 @@
 //
 // A full disk pauses the crawl before it can do harm: as long as a directory has less than options.reserve_bytes free,
 // nothing new is fetched, checkpoints and the archive's threads try again every retry_ns, and everything goes on when
-// there is room. Where a structure of the shard met the end of the disk before that, Run ends with kNoSpace, and the
-// owner may open another Engine on the last checkpoint and wait there. Any other error of a disk ends Run with it.
+// there is room. Where a structure of the shard met the end of the disk before that, or the crawl came to its end while
+// the archive or the log waited for room, Run ends with kNoSpace, and the owner may open another Engine on the last
+// checkpoint and wait there. Any other error of a disk ends Run with it.
 //
 // Without a network the shard pauses by itself (outage.h); here it is only said.
 //

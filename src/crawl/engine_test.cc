@@ -124,6 +124,43 @@ TEST_F(EngineTest, TheReserveIsEnoughToStopCleanly) {
   EXPECT_EQ(end->state, "stopped");
 }
 
+// Files in it would be those of another crawl to whoever finds them after a kill.
+TEST_F(EngineTest, ADirectoryThatWasAddedIsCommittedBeforeItIsUsed) {
+  ASSERT_TRUE(RunUntil([](const CrawlProgress& progress) { return progress.checkpoints >= 2; }));
+  engine_.reset();
+  options_.archive.directories.push_back("crawl/more");
+  options_.reserve_bytes = 2 * kRoom;  // so it pauses at once, and makes no checkpoint that it need not make
+  engine_ = Engine::Open(env_, options_).value();
+  uint64_t known = 0;
+  const auto end = RunUntil([&](const CrawlProgress& progress) {
+    if (progress.state == "running") return false;
+    const Manifest manifest = Manifest::Read(mem_, options_.state_dir).value();
+    known = manifest.Find(ArchiveWriter::kName, ArchiveWriter::kKind).value()->Number("directories").value();
+    return true;
+  });
+  ASSERT_TRUE(end) << end.error().ToString();
+  EXPECT_EQ(known, 2U);
+}
+
+// The loop that is told of full disks has ended by then; whoever called Run must learn of it.
+TEST_F(EngineTest, ADiskThatIsStillFullAtTheEndIsNoSpace) {
+  engine_.reset();
+  options_.shard.max_time_ns = 500'000'000;
+  options_.reserve_bytes = 0;
+  options_.retry_ns = 60'000'000'000;  // nobody looks again
+  engine_ = Engine::Open(env_, options_).value();
+  ASSERT_TRUE(engine_->AddSeeds(seeds_));
+  env_.SetPlan({.space = 0, .space_below = options_.log.dir});
+  bool paused = false;
+  const auto end = engine_->Run(
+      [&](const CrawlProgress& progress) { paused = paused || progress.state.starts_with("paused: disk full: "); });
+  EXPECT_TRUE(paused);
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().code(), ErrorCode::kNoSpace) << end.error().ToString();
+  engine_.reset();
+  EXPECT_TRUE(Engine::Open(mem_, options_));
+}
+
 TEST_F(EngineTest, ABrokenDiskIsTheEnd) {
   bool broken = false;
   const auto end = RunUntil([&](const CrawlProgress& progress) {

@@ -190,7 +190,7 @@ Status Manifest::Commit(std::span<Checkpointable* const> structures) {
 
 Status Manifest::WriteNext(std::span<const ManifestSection> sections) const {
   // The names of new files must be durable before a manifest that needs them can be.
-  RETURN_IF_ERROR(env_->SyncDir(dir_));
+  RETURN_IF_ERROR(SyncDirOnce(*env_, dir_));
   const std::string path = JoinPath(dir_, ManifestName(sequence_ + 1));
   const Status replaced = ReplaceFile(*env_, path, FormatManifest(sequence_ + 1, sections));
   if (replaced) {

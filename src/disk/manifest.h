@@ -93,7 +93,7 @@ class Manifest {
 
   // The two halves of the same for an owner that does not wait (checkpointer.h). Everything that the sections name is
   // synced already, but for the names of files. The first half may run on any thread while the owner leaves this alone.
-  // kIo: it is not known which state a recovery would find.
+  // kIo: it is not known which state a recovery would find, or a sync failed; it must not be tried again.
   Status WriteNext(std::span<const ManifestSection> sections) const;
   // WriteNext went well with these.
   Status Adopt(std::vector<ManifestSection> sections, std::span<Checkpointable* const> structures);

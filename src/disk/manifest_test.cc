@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/faulty_env.h"
 #include "io/mem_env.h"
 
 namespace portolan {
@@ -115,6 +116,26 @@ TEST(ManifestTest, FailedFlushLeavesTheOldState) {
   EXPECT_FALSE(manifest.Commit(all));
   EXPECT_EQ(manifest.sequence(), 1U);
   EXPECT_EQ(Manifest::Open(env, "d").value().sequence(), 1U);
+}
+
+// What was written may be written again when there is room; what was not synced may not be synced again.
+TEST(ManifestTest, AFullDiskIsNoSpaceWhereItWritesAndTheEndWhereItSyncs) {
+  std::vector<ErrorCode> errors;
+  for (uint64_t at = 1; at <= 6; ++at) {
+    MemEnv mem;
+    FaultyEnv env(mem);
+    Manifest manifest = Manifest::Open(env, "state").value();
+    env.SetPlan({.full_at = env.operations() + at});
+    const Status status = manifest.WriteNext({});
+    ASSERT_FALSE(status) << at;
+    errors.push_back(status.error().code());
+    if (status.error().code() == ErrorCode::kNoSpace) {
+      EXPECT_TRUE(manifest.WriteNext({})) << at;
+    }
+  }
+  using enum ErrorCode;
+  // The directory's sync, then ReplaceFile's: open, append, sync, rename, directory sync.
+  EXPECT_THAT(errors, ElementsAre(kIo, kNoSpace, kNoSpace, kIo, kNoSpace, kIo));
 }
 
 TEST(ManifestTest, MissingOrShortFileIsNamed) {

@@ -45,6 +45,7 @@ class SyncLater : public Env {
   Status SyncDir(const std::string& dir) override { return base_.SyncDir(dir); }
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override { return base_.Lock(path); }
   Result<uint64_t> FreeSpace(const std::string& dir) override { return base_.FreeSpace(dir); }
+  Result<std::string> Identity(const std::string& dir) override { return base_.Identity(dir); }
 
   size_t waiting() const;
 

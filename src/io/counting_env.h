@@ -35,6 +35,7 @@ class CountingEnv : public Env {
   Status SyncDir(const std::string& dir) override { return base_.SyncDir(dir); }
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override { return base_.Lock(path); }
   Result<uint64_t> FreeSpace(const std::string& dir) override { return base_.FreeSpace(dir); }
+  Result<std::string> Identity(const std::string& dir) override { return base_.Identity(dir); }
 
   const Counters& counters() const { return *counters_; }
   uint64_t traffic() const { return counters_->bytes_read + counters_->bytes_written; }

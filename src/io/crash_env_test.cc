@@ -173,5 +173,39 @@ TEST(FaultyEnvTest, SpaceRunsOutAndComesBack) {
   EXPECT_EQ(env.FreeSpace(".").value(), 96U);
 }
 
+TEST(FaultyEnvTest, SpaceMayBeOfOneDirectoryOnly) {
+  MemEnv mem;
+  FaultyEnv env(mem, {.space = 3, .space_below = "full"});
+  ASSERT_TRUE(env.CreateDirs("full"));
+  EXPECT_TRUE(env.Open("elsewhere", OpenMode::kCreate).value()->Append("12345678"));
+  EXPECT_GT(env.FreeSpace(".").value(), 3U);
+  EXPECT_EQ(env.FreeSpace("full").value(), 3U);
+  EXPECT_FALSE(env.Open("full/f", OpenMode::kCreate).value()->Append("12345678"));
+}
+
+TEST(FaultyEnvTest, ASyncThatFindsNoRoomDropsTheBytesAndSaysSoOnce) {
+  MemEnv mem;
+  FaultyEnv env(mem, {.full_at = 3});
+  auto file = env.Open("f", OpenMode::kCreate).value();
+  ASSERT_TRUE(file->Append("12345678"));
+  EXPECT_EQ(file->Sync().error().code(), ErrorCode::kNoSpace);
+  EXPECT_TRUE(file->Sync());
+  ASSERT_TRUE(env.SyncDir("."));
+  mem.Crash(CrashMode::kLoseUnsynced);
+  EXPECT_EQ(ReadWholeFile(mem, "f").value(), "");
+}
+
+TEST(SyncOnceTest, NoErrorOfASyncIsAFullDisk) {
+  MemEnv mem;
+  FaultyEnv env(mem, {.full_at = 2});
+  auto file = env.Open("f", OpenMode::kCreate).value();
+  EXPECT_EQ(SyncOnce(*file).error().code(), ErrorCode::kIo);
+  env.SetPlan({.full_at = env.operations() + 1});
+  EXPECT_EQ(SyncDirOnce(env, ".").error().code(), ErrorCode::kIo);
+  env.SetPlan({});
+  EXPECT_TRUE(SyncOnce(*file));
+  EXPECT_TRUE(SyncDirOnce(env, "."));
+}
+
 }  // namespace
 }  // namespace portolan

@@ -178,6 +178,23 @@ class NoLock : public FileLock {};
 
 Result<std::unique_ptr<FileLock>> DryRunEnv::Lock(const std::string& /*path*/) { return std::make_unique<NoLock>(); }
 
+Result<std::string> DryRunEnv::Identity(const std::string& dir) {
+  const std::lock_guard lock(state_->mutex);
+  if (base_.Exists(dir) || !state_->dirs.contains(dir)) return base_.Identity(dir);
+  // It would be made: by what there is above it, and the names from there on.
+  std::vector<std::string> names;
+  std::string above = dir;
+  while (!base_.Exists(above)) {
+    while (above.size() > 1 && above.back() == '/') above.pop_back();
+    const std::string name = above.substr(above.rfind('/') + 1);
+    above = DirName(above);
+    if (name != "." && !name.empty()) names.push_back(name);
+  }
+  ASSIGN_OR_RETURN(std::string identity, base_.Identity(above));
+  for (auto name = names.rbegin(); name != names.rend(); ++name) identity += '/' + *name;
+  return identity;
+}
+
 std::vector<DryRunEnv::Cut> DryRunEnv::Cuts() const {
   const std::lock_guard lock(state_->mutex);
   std::vector<Cut> cuts;

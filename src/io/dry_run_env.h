@@ -36,6 +36,7 @@ class DryRunEnv : public Env {
   Status SyncDir(const std::string& /*dir*/) override { return {}; }
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
   Result<uint64_t> FreeSpace(const std::string& dir) override { return base_.FreeSpace(dir); }
+  Result<std::string> Identity(const std::string& dir) override;
 
   struct Cut {
     std::string path;

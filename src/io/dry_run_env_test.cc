@@ -48,6 +48,21 @@ TEST(DryRunEnvTest, ChangesAreSeenAndNotMade) {
   EXPECT_EQ(dry.Removals()[0].bytes, 3U);
 }
 
+TEST(DryRunEnvTest, DirectoriesThatWouldBeMadeAreToldApart) {
+  MemEnv mem;
+  ASSERT_TRUE(mem.CreateDirs("d/there"));
+  DryRunEnv dry(mem);
+  for (const char* dir : {"d/there", "d/new", "d/new/", "./d//new/.", "d/other", "d/other/new"}) {
+    ASSERT_TRUE(dry.CreateDirs(dir));
+  }
+  EXPECT_EQ(dry.Identity("d/there").value(), mem.Identity("d/there").value());
+  const std::string made = dry.Identity("d/new").value();
+  EXPECT_EQ(dry.Identity("d/new/").value(), made);
+  EXPECT_EQ(dry.Identity("./d//new/.").value(), made);
+  for (const char* dir : {"d/there", "d/other", "d/other/new"}) EXPECT_NE(dry.Identity(dir).value(), made) << dir;
+  EXPECT_FALSE(dry.Identity("d/none"));
+}
+
 TEST(DryRunEnvTest, MemoryIsBounded) {
   MemEnv mem;
   ASSERT_TRUE(mem.CreateDirs("d"));

@@ -1,8 +1,14 @@
 #include "io/env.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace portolan {
+
+Result<std::string> Env::Identity(const std::string& dir) {
+  return Fail(ErrorCode::kUnsupported, fmt::format("{}: nobody here knows what it really is", dir));
+}
 
 std::string JoinPath(std::string_view dir, std::string_view name) {
   if (dir.empty()) return std::string(name);
@@ -15,6 +21,11 @@ std::string DirName(std::string_view path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return ".";
   return std::string(path.substr(0, std::max<size_t>(slash, 1)));
+}
+
+Status SyncDirOnce(Env& env, const std::string& dir) {
+  if (const Status synced = env.SyncDir(dir); !synced) return Fail(ErrorCode::kIo, synced.error().message());
+  return {};
 }
 
 Result<std::string> ReadWholeFile(Env& env, const std::string& path) {
@@ -30,10 +41,10 @@ Status ReplaceFile(Env& env, const std::string& path, std::string_view contents)
   {
     ASSIGN_OR_RETURN(const auto file, env.Open(beside, OpenMode::kCreate));
     RETURN_IF_ERROR(file->Append(contents));
-    RETURN_IF_ERROR(file->Sync());
+    RETURN_IF_ERROR(SyncOnce(*file));
   }
   RETURN_IF_ERROR(env.Rename(beside, path));
-  return env.SyncDir(DirName(path));
+  return SyncDirOnce(env, DirName(path));
 }
 
 }  // namespace portolan

@@ -45,6 +45,7 @@ class Env {
   virtual bool Exists(const std::string& path) = 0;
   // Names (not paths) in `dir`, sorted.
   virtual Result<std::vector<std::string>> List(const std::string& dir) = 0;
+  // With those above it. The names of those that it makes are durable where the file system can do that.
   virtual Status CreateDirs(const std::string& dir) = 0;
   virtual Status Remove(const std::string& path) = 0;
   // Replaces `to` if it exists, in one step. Durable after SyncDir.
@@ -54,6 +55,9 @@ class Env {
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
   // Bytes that may still be written below `dir`.
   virtual Result<uint64_t> FreeSpace(const std::string& dir) = 0;
+  // What the directory really is: two names of one give the same text, names of two give two. For comparing only.
+  // kUnsupported from an Env that cannot tell.
+  virtual Result<std::string> Identity(const std::string& dir);
 
   // The file system of this machine. Never destroyed.
   static Env& Posix();
@@ -62,10 +66,13 @@ class Env {
 std::string JoinPath(std::string_view dir, std::string_view name);
 std::string DirName(std::string_view path);
 
+// SyncDir as SyncOnce: any error is kIo.
+Status SyncDirOnce(Env& env, const std::string& dir);
+
 Result<std::string> ReadWholeFile(Env& env, const std::string& path);
 
 // The safe replacement of a small file: write beside it, sync, rename, sync the directory.
-// After a crash the file holds either the old or the new contents, whole.
+// After a crash the file holds either the old or the new contents, whole. A sync that fails is kIo.
 Status ReplaceFile(Env& env, const std::string& path, std::string_view contents);
 
 }  // namespace portolan

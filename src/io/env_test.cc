@@ -169,6 +169,19 @@ TEST_P(EnvTest, CountersSeeTheTraffic) {
   EXPECT_EQ(counting.traffic(), 2000U);
 }
 
+TEST_P(EnvTest, IdentityIsOfTheDirectoryNotOfItsName) {
+  ASSERT_TRUE(env_->CreateDirs(Path("one")));
+  ASSERT_TRUE(env_->CreateDirs(Path("two")));
+  const std::string one = env_->Identity(Path("one")).value();
+  for (const char* name : {"one/", "./one", "one/.", ".//one"})
+    EXPECT_EQ(env_->Identity(Path(name)).value(), one) << name;
+  EXPECT_NE(env_->Identity(Path("two")).value(), one);
+  EXPECT_EQ(env_->Identity(Path("none")).error().code(), ErrorCode::kNotFound);
+  if (GetParam() == Kind::kMem) return;  // it has no links
+  std::filesystem::create_directory_symlink("one", Path("link"));
+  EXPECT_EQ(env_->Identity(Path("link")).value(), one);
+}
+
 TEST_P(EnvTest, FreeSpaceIsKnown) { EXPECT_GT(env_->FreeSpace(dir_).value(), 0U); }
 
 std::string KindName(const testing::TestParamInfo<Kind>& info) {

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <atomic>
 
 namespace portolan {
 
@@ -13,7 +13,16 @@ struct FaultyEnv::Faults {
   uint64_t operations = 0;
   bool power_is_cut = false;
 
-  enum class Verdict : uint8_t { kGoOn, kFail, kHalf };
+  enum class Verdict : uint8_t { kGoOn, kFail, kHalf, kFull };
+
+  static std::unexpected<Error> Full(std::string_view what, const std::string& path) {
+    return Fail(ErrorCode::kNoSpace, fmt::format("{} {}: no space left (injected)", what, path));
+  }
+
+  // Null: there is no bound for this path.
+  uint64_t* SpaceFor(const std::string& path) {
+    return plan.space && path.starts_with(plan.space_below) ? &*plan.space : nullptr;
+  }
 
   std::unexpected<Error> Failure(std::string_view what, const std::string& path) const {
     return Fail(ErrorCode::kIo, fmt::format("{} {}: {}", what, path, power_is_cut ? "power is cut" : "injected fault"));
@@ -29,14 +38,16 @@ struct FaultyEnv::Faults {
     }
     if (plan.short_write_at == number) return Verdict::kHalf;
     if (plan.fail_at == number) return Verdict::kFail;
+    if (plan.full_at == number) return Verdict::kFull;
     return Verdict::kGoOn;
   }
 
   // For everything but appends, where half an operation is none.
   Status Step(std::string_view what, const std::string& path) {
     const std::lock_guard lock(mutex);
-    if (Next() != Verdict::kGoOn) return Failure(what, path);
-    return {};
+    const Verdict verdict = Next();
+    if (verdict == Verdict::kGoOn) return {};
+    return verdict == Verdict::kFull ? Full(what, path) : Failure(what, path);
   }
 
   Status Powered(std::string_view what, const std::string& path) {
@@ -60,16 +71,19 @@ class FaultyFile : public File {
       case Verdict::kHalf:
         RETURN_IF_ERROR(base_->Append(bytes.substr(0, bytes.size() / 2)));
         return faults_->Failure("write", path());
+      case Verdict::kFull:
+        RETURN_IF_ERROR(base_->Append(bytes.substr(0, bytes.size() / 2)));
+        return FaultyEnv::Faults::Full("write", path());
       case Verdict::kGoOn:
         break;
     }
-    std::optional<uint64_t>& space = faults_->plan.space;
-    if (space && *space < bytes.size()) {
+    uint64_t* const space = faults_->SpaceFor(path());
+    if (space != nullptr && *space < bytes.size()) {
       RETURN_IF_ERROR(base_->Append(bytes.substr(0, *space)));
       *space = 0;
-      return Fail(ErrorCode::kNoSpace, fmt::format("write {}: no space left (injected)", path()));
+      return FaultyEnv::Faults::Full("write", path());
     }
-    if (space) *space -= bytes.size();
+    if (space != nullptr) *space -= bytes.size();
     return base_->Append(bytes);
   }
 
@@ -86,8 +100,11 @@ class FaultyFile : public File {
     return base_->Truncate(size);
   }
   Status Sync() override {
-    RETURN_IF_ERROR(faults_->Step("sync", path()));
-    return base_->Sync();
+    if (const Status step = faults_->Step("sync", path()); !step) {
+      dropped_ = dropped_ || step.error().code() == ErrorCode::kNoSpace;
+      return step;
+    }
+    return dropped_ ? Status() : base_->Sync();
   }
   uint64_t Size() const override { return base_->Size(); }
   const std::string& path() const override { return base_->path(); }
@@ -95,6 +112,7 @@ class FaultyFile : public File {
  private:
   const std::unique_ptr<File> base_;
   const std::shared_ptr<FaultyEnv::Faults> faults_;
+  std::atomic<bool> dropped_ = false;  // by a sync that found no room
 };
 
 FaultyEnv::FaultyEnv(Env& base, const FaultPlan& plan) : base_(base), faults_(std::make_shared<Faults>()) {
@@ -146,8 +164,13 @@ Result<std::unique_ptr<FileLock>> FaultyEnv::Lock(const std::string& path) {
 
 Result<uint64_t> FaultyEnv::FreeSpace(const std::string& dir) {
   const std::lock_guard lock(faults_->mutex);
-  if (faults_->plan.space) return *faults_->plan.space;
+  if (const uint64_t* space = faults_->SpaceFor(dir); space != nullptr) return *space;
   return base_.FreeSpace(dir);
+}
+
+Result<std::string> FaultyEnv::Identity(const std::string& dir) {
+  RETURN_IF_ERROR(faults_->Powered("stat", dir));
+  return base_.Identity(dir);
 }
 
 uint64_t FaultyEnv::operations() const {

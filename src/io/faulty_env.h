@@ -28,6 +28,11 @@ struct FaultPlan {
   // Once so many bytes are appended, appends fail with kNoSpace after writing what fits. Removing files gives
   // nothing back; AddSpace does.
   std::optional<uint64_t> space;
+  // Only what is below this directory counts there, and finds no room; empty: everything.
+  std::string space_below = {};
+  // This operation fails with kNoSpace; an append leaves half of its bytes behind. A sync of a file drops what it
+  // should have made safe, as NFS and btrfs do: later syncs of that handle say that all is well and do nothing.
+  std::optional<uint64_t> full_at = {};
 };
 
 class FaultyEnv : public Env {
@@ -46,6 +51,7 @@ class FaultyEnv : public Env {
   Status SyncDir(const std::string& dir) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
   Result<uint64_t> FreeSpace(const std::string& dir) override;
+  Result<std::string> Identity(const std::string& dir) override;
 
   uint64_t operations() const;
   bool power_is_cut() const;

@@ -13,4 +13,9 @@ Status ReadExactly(File& file, uint64_t offset, char* to, size_t count) {
   return {};
 }
 
+Status SyncOnce(File& file) {
+  if (const Status synced = file.Sync(); !synced) return Fail(ErrorCode::kIo, synced.error().message());
+  return {};
+}
+
 }  // namespace portolan

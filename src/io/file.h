@@ -35,4 +35,9 @@ class File {
 // Reads exactly `count` bytes or fails with kCorrupt, naming file and offset.
 Status ReadExactly(File& file, uint64_t offset, char* to, size_t count);
 
+// Sync for callers that try again when a disk is full: any error is kIo here. Some systems (NFS, btrfs, thin volumes)
+// learn only now that there is no room, say so once and drop the bytes; another Sync finds nothing to write and says
+// that all is well. So after an error it is not known which bytes are on disk, and nobody may ask a second time.
+Status SyncOnce(File& file);
+
 }  // namespace portolan

@@ -215,6 +215,13 @@ Result<std::unique_ptr<FileLock>> MemEnv::Lock(const std::string& raw_path) {
 
 Result<uint64_t> MemEnv::FreeSpace(const std::string&) { return uint64_t{1} << 40; }
 
+Result<std::string> MemEnv::Identity(const std::string& raw_dir) {
+  std::string dir = Normal(raw_dir);
+  const std::lock_guard lock(*mutex_);
+  if (!state_->dirs.contains(dir)) return Missing("stat", dir);
+  return dir;
+}
+
 MemEnv::State MemEnv::AfterCrash(const State& state, CrashMode mode, uint64_t seed) {
   Rng rng(seed);
   State after;

@@ -40,6 +40,7 @@ class MemEnv : public Env {
   Status SyncDir(const std::string& dir) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
   Result<uint64_t> FreeSpace(const std::string& dir) override;
+  Result<std::string> Identity(const std::string& dir) override;
 
   void Crash(CrashMode mode, uint64_t seed = 0);
 

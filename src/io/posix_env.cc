@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "io/env.h"
 
@@ -253,9 +252,20 @@ class PosixEnv : public Env {
   }
 
   Status CreateDirs(const std::string& dir) override {
-    std::error_code error;
-    std::filesystem::create_directories(dir, error);
-    if (error) return std::unexpected(Error::FromErrno(error.value(), fmt::format("create directory {}", dir)));
+    if (IsDir(dir)) return {};
+    size_t end = 0;
+    do {
+      end = std::min(dir.find('/', end + 1), dir.size());
+      const std::string level = dir.substr(0, end);
+      if (IsDir(level)) continue;
+      if (::mkdir(level.c_str(), 0777) == 0) {
+        RETURN_IF_ERROR(SyncMade(level));
+      } else if (const int error = errno; error != EEXIST || !IsDir(level)) {  // somebody else may have been faster
+        const std::string where = level == dir ? dir : fmt::format("{}: {}", dir, level);
+        return std::unexpected(
+            Error::FromErrno(error == EEXIST ? ENOTDIR : error, fmt::format("create directory {}", where)));
+      }
+    } while (end < dir.size());
     return {};
   }
 
@@ -297,6 +307,32 @@ class PosixEnv : public Env {
     struct statvfs info{};
     if (::statvfs(dir.c_str(), &info) == -1) return SystemError("statvfs", dir);
     return static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
+  }
+
+  // By device and inode: sees through links of all kinds and mounts of one directory in two places.
+  Result<std::string> Identity(const std::string& dir) override {
+    struct stat info{};
+    if (::stat(dir.c_str(), &info) == -1) return SystemError("stat", dir);
+    return fmt::format("{}:{}", info.st_dev, info.st_ino);
+  }
+
+ private:
+  static bool IsDir(const std::string& path) {
+    struct stat info{};
+    return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  }
+
+  // Makes the name of a new directory durable, where that can be done: not on all file systems (EINVAL), and not in a
+  // directory that may only be written (EACCES).
+  static Status SyncMade(const std::string& dir) {
+    const std::string above = DirName(dir);
+    const int fd = Retry([&] { return ::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    if (fd == -1) return errno == EACCES ? Status() : SystemError("open", above);
+    const int result = Retry([&] { return ::fsync(fd); });
+    const int error = errno;
+    ::close(fd);
+    if (result == 0 || error == EINVAL) return {};
+    return Fail(ErrorCode::kIo, Error::FromErrno(error, fmt::format("sync directory {}", above)).message());
   }
 };
 

@@ -99,6 +99,13 @@ class BadInput(unittest.TestCase):
         self.refuse(USAGE, "contact", *self.crawl("--profile", "web", "http://example.org/"))
         self.refuse(USAGE, "contact", *self.crawl("--scope", "any", "http://example.org/"))
 
+    def test_archive_directories(self):
+        for names in ('["warc", "./warc"]', '["warc", "warc/"]'):
+            self.refuse(USAGE, "one and the same", *self.crawl("--set", f"archive.directories={names}", SEED))
+        self.refuse(USAGE, "can hold nothing else", *self.crawl("--set", 'archive.directories=["state"]', SEED))
+        self.refuse(USAGE, "archive.directories", *self.crawl("--set", "archive.enabled=false",
+                                                              "--set", "archive.directories=[]", SEED))
+
     def test_settings_file(self):
         config = self.folder / "crawl.toml"
         for text, words in (
