@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "frontier/frontier.h"
-#include "io/executor.h"
 #include "io/faulty_env.h"
 #include "io/mem_env.h"
 
@@ -121,10 +120,9 @@ TEST(FrontierFaultTest, ASnapshotThatFailedLeavesNoFile) {
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(frontier->Add({.url = "http://a.example/" + std::to_string(i)}));
   frontier->Next(0, 0).value();  // into back queues: they are what a snapshot holds
   faulty.SetPlan({.space = 20});
-  InlineExecutor here;
   Status flushed;
-  frontier->StartFlush([&](Status status) { flushed = std::move(status); });
-  while (frontier->ContinueFlush(here)) {
+  for (Checkpointable* part : frontier->Checkpointables()) {
+    if (part->Describe().kind == Frontier::kKind) flushed = part->Flush();
   }
   ASSERT_FALSE(flushed);
   EXPECT_EQ(flushed.error().code(), ErrorCode::kNoSpace);
