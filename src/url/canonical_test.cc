@@ -62,7 +62,7 @@ TEST(CanonicalTest, DropEmptyQuery) {
 TEST(CanonicalTest, DropUserInfo) {
   EXPECT_EQ(Canonical("http://me:secret@a:81/b?c#d", kDropUserInfo), "http://a:81/b?c#d");
   EXPECT_EQ(Canonical("http://me@a/", kDropUserInfo), "http://a/");
-  EXPECT_EQ(Canonical("http://me@a/"), "http://me@a/");
+  EXPECT_EQ(Canonical("http://me@a/", CanonicalRules::None()), "http://me@a/");
 }
 
 TEST(CanonicalTest, DropHostDot) {
