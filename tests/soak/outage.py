@@ -105,6 +105,8 @@ class NetworkDown(unittest.TestCase):
             self.assertEqual(status["pages"], still)
             self.assertLessEqual(status["in_flight"], 1)
             network("up")
+            crawls.wait_until(
+                lambda: process.poll() is not None or not self.status()["state"].startswith("paused"), 60, "its end")
         out, error = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, error)
         self.assertIn("paused until the network is back", error)
