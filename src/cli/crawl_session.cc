@@ -14,8 +14,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "archive/log_search.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/build_info.h"
@@ -24,6 +26,8 @@
 #include "crawl/engine.h"
 #include "crawl/wiring.h"
 #include "disk/manifest.h"
+#include "flow/outcome.h"
+#include "flow/url_record.h"
 #include "io/env.h"
 
 namespace portolan {
@@ -364,6 +368,30 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   }
 }
 
+namespace {
+
+// Of a crawl without a single page: what became of its first seed, or of the robots.txt before it. Empty: the log does
+// not say.
+std::string WhyNothing(const SessionOptions& options) {
+  const std::string& seed = options.seeds.front();
+  for (const std::string& url : {std::string(OriginOf(seed)) + "/robots.txt", seed}) {
+    std::string last;
+    const auto keep = [&](std::string_view line) { last = line; };
+    if (!ForEachLogLine(Env::Posix(), JoinPath(options.dir, "log"), url, keep)) return {};
+    const auto line = nlohmann::json::parse(last, nullptr, false);
+    if (!line.is_object()) continue;
+    const std::string outcome = line.value("outcome", "?");
+    const bool answered = outcome == FetchOutcomeName(FetchOutcome::kAnswered);
+    if (answered && url != seed) continue;
+    const bool forbidden = outcome == FetchOutcomeName(FetchOutcome::kAddressForbidden);
+    return fmt::format("{}: {}{}", url, answered ? line.value("status", nlohmann::json()).dump() : outcome,
+                       forbidden ? " (no public address; --allow-private crawls it all the same)" : "");
+  }
+  return {};
+}
+
+}  // namespace
+
 void PrintSummary(const SessionEnd& end, const SessionOptions& options) {
   const CrawlProgress& progress = end.progress;
   if (options.json) {
@@ -375,6 +403,9 @@ void PrintSummary(const SessionEnd& end, const SessionOptions& options) {
   fmt::print("{}: {} pages, {} received, in {}{}{}\n", progress.state == "done" ? "done" : "stopped", counts.pages(),
              FormatBytes(counts.wire_bytes), FormatDuration(progress.seconds), end.limit.empty() ? "" : ", limit: ",
              end.limit.empty() ? (progress.state == "done" ? fmt::format(" ({})", why) : "") : end.limit);
+  if (progress.state == "done" && counts.pages() == 0 && !options.seeds.empty()) {
+    if (const std::string nothing = WhyNothing(options); !nothing.empty()) fmt::print("  why       {}\n", nothing);
+  }
   if (options.config.archive.enabled) {
     for (const std::string& directory : options.config.archive.directories) {
       fmt::print("  archive   {}\n", ArchiveDirectory(options.dir, directory));

@@ -14,24 +14,14 @@
 
 #include "base/utf8.h"
 #include "html/charset_decoder.h"
+#include "html/charset_samples.h"
 #include "html/charset_tables.h"
 #include "url/url.h"
 
 namespace portolan {
 namespace {
 
-const std::filesystem::path kIndexes = "../shared/data/charset/whatwg-encoding";
 const std::filesystem::path kWpt = "../shared/data/url/wpt/percent-encoding.json";
-
-std::string Utf8Of(uint32_t code) {
-  std::string out;
-  AppendUtf8(out, code);
-  return out;
-}
-
-std::string Decoded(Encoding encoding, std::string_view bytes) {
-  return std::string(CharsetDecoder(encoding).Decode(bytes, true));
-}
 
 // The bytes of one character, "&#N;" where the encoding has none.
 std::string Encoded(Encoding encoding, uint32_t code) {
@@ -168,22 +158,7 @@ TEST(CharsetEncoderTest, EncodingsWithoutAnEncoderGiveUtf8) {
 class EncoderStandardTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(kIndexes)) GTEST_SKIP() << kIndexes << " is absent";
-  }
-
-  static std::map<uint32_t, uint32_t> ReadIndex(const std::string& name) {
-    std::map<uint32_t, uint32_t> index;
-    std::ifstream in(kIndexes / ("index-" + name + ".txt"));
-    std::string line;
-    while (std::getline(in, line)) {
-      if (line.empty() || line[0] == '#') continue;
-      std::istringstream fields(line);
-      uint32_t pointer = 0;
-      std::string code;
-      fields >> pointer >> code;
-      index[pointer] = static_cast<uint32_t>(std::stoul(code, nullptr, 16));
-    }
-    return index;
+    if (!std::filesystem::exists(kEncodings)) GTEST_SKIP() << kEncodings << " is absent";
   }
 
   // Each character of the index is written by its first pointer for which `counts` is true, or by none.

@@ -14,6 +14,7 @@
 
 #include "base/utf8.h"
 #include "html/charset_decoder.h"
+#include "html/charset_samples.h"
 #include "html/charset_sniff.h"
 #include "html/utf8_check.h"
 #include "io/rng.h"
@@ -21,34 +22,8 @@
 namespace portolan {
 namespace {
 
-const std::filesystem::path kEncodings = "../shared/data/charset/whatwg-encoding";
 const std::filesystem::path kSuite = "../shared/data/html/html5lib-tests/encoding";
 constexpr std::string_view kBad = "\xef\xbf\xbd";
-
-std::string Decoded(Encoding encoding, std::string_view bytes) {
-  return std::string(CharsetDecoder(encoding).Decode(bytes, true));
-}
-
-std::string Utf8Of(uint32_t code) {
-  std::string out;
-  AppendUtf8(out, code);
-  return out;
-}
-
-std::map<uint32_t, uint32_t> ReadIndex(const std::string& name) {
-  std::map<uint32_t, uint32_t> index;
-  std::ifstream in(kEncodings / ("index-" + name + ".txt"));
-  std::string line;
-  while (std::getline(in, line)) {
-    if (line.empty() || line[0] == '#') continue;
-    std::istringstream fields(line);
-    uint32_t pointer = 0;
-    std::string code;
-    fields >> pointer >> code;
-    index[pointer] = static_cast<uint32_t>(std::stoul(code, nullptr, 16));
-  }
-  return index;
-}
 
 std::string Bytes(std::initializer_list<uint32_t> values) {
   std::string bytes;

@@ -59,9 +59,9 @@ class SmallSite(unittest.TestCase):
         self.site = Site()
         self.addCleanup(self.site.close)
 
-    def crawl(self, *flags, seed="/"):
-        done = crawls.run(PROGRAM, "crawl", "--allow-private", "--delay", "1ms", "--ip-delay", "1ms", "--dir", self.dir,
-                          *flags, self.site.origin + seed)
+    def crawl(self, *flags, private="--allow-private"):
+        done = crawls.run(PROGRAM, "crawl", *([private] if private else []), "--delay", "1ms", "--ip-delay", "1ms", "--dir", self.dir,
+                          *flags, self.site.origin + "/")
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -103,6 +103,14 @@ class SmallSite(unittest.TestCase):
         refused = crawls.run(PROGRAM, "resume", self.dir, "--config", self.dir / "crawl.toml")
         self.assertEqual(refused.returncode, 2)
         self.assertIn("--config has no place here", refused.stderr)
+
+    def test_a_crawl_without_a_page_says_why(self):
+        self.assertIn("  why       " + self.site.origin + "/: 404\n", self.crawl())
+        self.dir = self.dir.parent / "private"
+        out = self.crawl(private=None)
+        self.assertIn(f"  why       {self.site.origin}/robots.txt: address_forbidden", out)
+        self.assertIn("--allow-private", out)
+        self.assertEqual(self.paths(), ["/", "/robots.txt"], "the second one asked for nothing")
 
     def test_a_crawl_without_its_manifest_is_left_alone(self):
         self.site.pages["/"] = (200, HTML, b"all")
