@@ -8,10 +8,12 @@ Needs to mount; skipped where that is not allowed.
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -23,12 +25,12 @@ GAP = "10ms"
 
 
 class Disk:
-    """A file system of `size` bytes, and a file that takes what is left of it."""
+    """A file system of `size` bytes and 2,000 names, and a file that takes what is left of it."""
 
     def __init__(self, folder, size):
         self.path = pathlib.Path(folder)
         self.path.mkdir()
-        done = crawls.run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", self.path)
+        done = crawls.run("mount", "-t", "tmpfs", "-o", f"size={size},nr_inodes=2000", "tmpfs", self.path)
         if done.returncode != 0:
             self.path.rmdir()
             print("skipped: cannot mount here:", done.stderr.strip())
@@ -45,6 +47,19 @@ class Disk:
 
     def make_room(self):
         (self.path / "ballast").unlink()
+
+    def use_up_names(self):
+        """There is room, but for no other file."""
+        names = self.path / "names"
+        names.mkdir(exist_ok=True)
+        try:
+            for number in range(1_000_000):
+                (names / str(number)).touch()
+        except OSError:
+            pass
+
+    def give_back_names(self):
+        shutil.rmtree(self.path / "names")
 
     def close(self):
         crawls.run("umount", "-l", self.path)
@@ -120,6 +135,32 @@ class FullDisk(unittest.TestCase):
     def test_only_the_state_is_on_it(self):
         archive = pathlib.Path(self.folder.name) / "warc"
         self.fill_and_go_on(self.disk.path / "crawl", "--set", f"archive.directories=[\"{archive}\"]")
+
+    def test_a_merge_finds_no_room_where_there_is_some(self):
+        directory = self.disk.path / "crawl"
+        archive = pathlib.Path(self.folder.name) / "warc"
+        (self.disk.path / "ballast").write_bytes(bytes(40 << 20))
+        process = self.start(directory, "--set", f"archive.directories=[\"{archive}\"]")
+        errors = []
+        reader = threading.Thread(target=lambda: errors.extend(process.stderr), daemon=True)
+        reader.start()
+        self.disk.use_up_names()
+        crawls.wait_until(lambda: any("waiting for more room" in line for line in errors), 40, "the wait")
+        self.assertIsNone(process.poll())
+        self.assertRegex(crawls.status(PROGRAM, directory)["state"], r"\Apaused: disk full: .* are wanted\Z")
+        # It would only fail again: it asks nobody for anything meanwhile.
+        time.sleep(1)
+        asked = self.web.log.stat().st_size
+        time.sleep(5)
+        self.assertEqual(self.web.log.stat().st_size, asked)
+        self.assertEqual(sum("waiting for more room" in line for line in errors), 1)
+        self.disk.give_back_names()
+        self.disk.make_room()
+        out = process.stdout.read()
+        process.wait(timeout=90)
+        reader.join(10)
+        self.assertEqual(process.returncode, 0, errors)
+        self.judge(directory, json.loads(out))
 
     def test_filled_again_and_again(self):
         directory = self.disk.path / "crawl"
