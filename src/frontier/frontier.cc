@@ -104,8 +104,9 @@ Result<Dispatch> Frontier::Next(int64_t now_ns, int64_t unix_ns) {
   ExpireTimers(now_ns);
   bench_.Expire(now_ns, kTimersAStep);
   RETURN_IF_ERROR(compactor_.Step(hosts_, *spill_));
+  // Before Pull, which then finds room: one step a call.
+  if (spilling_ || ram_bytes() >= options_.memory) RETURN_IF_ERROR(KeepWithinMemory());
   if (active_hosts() < options_.back_queues) RETURN_IF_ERROR(Pull(options_.pull_step, options_.back_queues));
-  if (spilling_ || ram_bytes() > options_.memory) RETURN_IF_ERROR(KeepWithinMemory());
 
   // An address that has expired is asked for again before the host is hit.
   uint32_t top = bench_.Top(now_ns);

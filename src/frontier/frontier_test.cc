@@ -345,6 +345,27 @@ TEST_F(FrontierTest, AtMaxHostsTheFrontWaitsAndNothingIsLost) {
   EXPECT_EQ(fetched, 1000);
 }
 
+TEST_F(FrontierTest, WhatIsTooMuchForTheMemoryGoesToDiskInSmallSteps) {
+  FrontierOptions options = SmallOptions();
+  options.memory = size_t{96} << 20;  // a sixteenth of it, which is what goes, is more than a step
+  options.back_queues = 1'000'000;    // pull whatever comes
+  Open(options);
+  const std::string path(1000, 'x');
+  size_t most = 0;
+  size_t largest_step = 0;
+  for (int i = 0; i < 160'000; ++i) {
+    Add("http://h" + std::to_string(i % 400) + ".example/" + std::to_string(i) + path);
+    const size_t before = frontier_->counts().ram_bytes;
+    ASSERT_TRUE(frontier_->Next(now_, kCalendar + now_));
+    most = std::max(most, frontier_->counts().ram_bytes);
+    largest_step = std::max(largest_step, before - std::min(before, frontier_->counts().ram_bytes));
+  }
+  EXPECT_LE(most, options.memory + (size_t{1} << 20));
+  EXPECT_LE(largest_step, size_t{5} << 20);
+  EXPECT_GE(largest_step, size_t{3} << 20) << "it came to that";
+  EXPECT_EQ(frontier_->counts().urls(), 160'000U);
+}
+
 TEST_F(FrontierTest, NamesAreAskedForABoundedNumberAtATime) {
   FrontierOptions options = SmallOptions();
   options.max_resolving = 4;
