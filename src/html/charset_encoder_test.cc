@@ -21,7 +21,13 @@
 namespace portolan {
 namespace {
 
+const std::filesystem::path kEncodings = "../shared/data/charset/whatwg-encoding";
 const std::filesystem::path kWpt = "../shared/data/url/wpt/percent-encoding.json";
+
+std::map<uint32_t, uint32_t> ReadIndex(const std::string& name) {
+  std::ifstream in(kEncodings / ("index-" + name + ".txt"));
+  return ParseIndex(in);
+}
 
 // The bytes of one character, "&#N;" where the encoding has none.
 std::string Encoded(Encoding encoding, uint32_t code) {

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
+#include <istream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -14,8 +13,6 @@
 #include "html/charset_decoder.h"
 
 namespace portolan {
-
-inline const std::filesystem::path kEncodings = "../shared/data/charset/whatwg-encoding";
 
 inline std::string Utf8Of(uint32_t code) {
   std::string out;
@@ -27,10 +24,9 @@ inline std::string Decoded(Encoding encoding, std::string_view bytes) {
   return std::string(CharsetDecoder(encoding).Decode(bytes, true));
 }
 
-// Pointer to code point; empty where the file is absent.
-inline std::map<uint32_t, uint32_t> ReadIndex(const std::string& name) {
+// An index as the standard writes it: pointer to code point.
+inline std::map<uint32_t, uint32_t> ParseIndex(std::istream& in) {
   std::map<uint32_t, uint32_t> index;
-  std::ifstream in(kEncodings / ("index-" + name + ".txt"));
   std::string line;
   while (std::getline(in, line)) {
     if (line.empty() || line[0] == '#') continue;

@@ -22,8 +22,14 @@
 namespace portolan {
 namespace {
 
+const std::filesystem::path kEncodings = "../shared/data/charset/whatwg-encoding";
 const std::filesystem::path kSuite = "../shared/data/html/html5lib-tests/encoding";
 constexpr std::string_view kBad = "\xef\xbf\xbd";
+
+std::map<uint32_t, uint32_t> ReadIndex(const std::string& name) {
+  std::ifstream in(kEncodings / ("index-" + name + ".txt"));
+  return ParseIndex(in);
+}
 
 std::string Bytes(std::initializer_list<uint32_t> values) {
   std::string bytes;
