@@ -50,6 +50,10 @@ void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
       ->type_name("GLOB")
       ->allow_extra_args(false);
   AddLimitFlags(app, flags);
+  app->add_flag("--mine", flags.mine,
+                "The site is one's own: no delays, several connections per host, private addresses allowed; other\n"
+                "flags and settings go on top of it")
+      ->group("Politeness");
   app->add_option("--delay", flags.delay, "Between two pages of a host, at least")
       ->type_name("TIME")
       ->check(Checked(ParseSeconds, "TIME"))
@@ -86,6 +90,7 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, cons
       config.log = base.log;
     }
   }
+  if (flags.mine) SetMine(config);
   if (!flags.scope.empty()) {
     RETURN_IF_ERROR(SetConfig(config, "scope.mode", flags.scope));
   }

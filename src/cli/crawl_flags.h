@@ -19,6 +19,7 @@ struct CrawlFlags {
   std::optional<uint64_t> max_depth;
   std::optional<std::string> max_bytes;
   std::optional<std::string> max_time;
+  bool mine = false;
   std::string delay;
   std::string ip_delay;
   std::optional<uint64_t> loops;

@@ -88,6 +88,8 @@ struct Config {
     double delay_factor = 10;
     Duration min_delay = {};
     Duration max_delay = std::chrono::minutes(5);
+    bool crawl_delay = true;
+    uint64_t connections_per_host = 1;
     Duration max_retry_after = std::chrono::hours(24);
     Duration max_back_off = std::chrono::hours(1);
     uint64_t give_up_after = 12;
@@ -163,6 +165,11 @@ struct Config {
     ByteCount file_size = Mebi(256);
   } log;
 };
+
+// What --mine means: the crawl of a site by its owner. No delays between pages, Crawl-delay included, kMineConnections
+// connections per host, private addresses allowed. Retry-After and the back-off for a host that is ill still hold.
+inline constexpr uint64_t kMineConnections = 8;
+void SetMine(Config& config);
 
 // The defaults of a profile: "site", "web".
 Config ForProfile(Profile profile);

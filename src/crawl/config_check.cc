@@ -7,6 +7,7 @@
 #include <string>
 
 #include "crawl/config.h"
+#include "frontier/politeness.h"
 #include "reputation/budget_function.h"
 #include "robots/robots_txt.h"
 #include "url/url.h"
@@ -96,6 +97,11 @@ void CheckPoliteness(const Config& config, Problems& problems) {
   problems.Expect(IsOneLine(politeness.from), "politeness.from", "must be one line");
   problems.Expect(politeness.min_delay <= politeness.max_delay, "politeness.min_delay", "is above max_delay");
   problems.Expect(politeness.host_delay <= politeness.max_delay, "politeness.host_delay", "is above max_delay");
+  const bool several = politeness.connections_per_host > 1;
+  problems.Expect(politeness.connections_per_host >= 1 && politeness.connections_per_host <= kMaxConnectionsPerHost,
+                  "politeness.connections_per_host", fmt::format("from 1 to {}", kMaxConnectionsPerHost));
+  problems.Expect(!several || !web, "politeness.connections_per_host",
+                  "must be 1 in a crawl of the open web (profile web, or scope any): more is for sites of one's own");
   problems.Expect(politeness.delay_factor <= 10'000, "politeness.delay_factor", "at most 10000");
   problems.Expect(politeness.robots_ttl >= seconds(1) && politeness.robots_ttl <= std::chrono::hours(24 * 30),
                   "politeness.robots_ttl", "from 1s to 30d (RFC 9309 asks for no more than 24h)");
@@ -147,6 +153,15 @@ void CheckOutput(const Config& config, Problems& problems) {
 }
 
 }  // namespace
+
+void SetMine(Config& config) {
+  config.politeness.host_delay = {};
+  config.politeness.ip_delay = {};
+  config.politeness.delay_factor = 0;
+  config.politeness.crawl_delay = false;
+  config.politeness.connections_per_host = kMineConnections;
+  config.fetch.allow_private_addresses = true;
+}
 
 Config ForProfile(Profile profile) {
   Config config;

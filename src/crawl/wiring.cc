@@ -80,6 +80,7 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   frontier.max_hosts = static_cast<uint32_t>(std::clamp<uint64_t>(frontier.memory / 1024, 4096, 10'000'000));
   frontier.back_queues = std::min(3 * shard.connections, frontier.max_hosts / 2);
   frontier.give_up_after = static_cast<uint32_t>(config.politeness.give_up_after);
+  frontier.connections_per_host = static_cast<uint32_t>(config.politeness.connections_per_host);
   frontier.politeness = {.host_delay_ns = config.politeness.host_delay.count(),
                          .ip_delay_ns = config.politeness.ip_delay.count(),
                          .host_delay_floor_ns = config.politeness.host_delay_floor.count(),
@@ -88,7 +89,8 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
                          .min_delay_ns = config.politeness.min_delay.count(),
                          .max_delay_ns = config.politeness.max_delay.count(),
                          .max_retry_after_ns = config.politeness.max_retry_after.count(),
-                         .max_back_off_ns = config.politeness.max_back_off.count()};
+                         .max_back_off_ns = config.politeness.max_back_off.count(),
+                         .obey_crawl_delay = config.politeness.crawl_delay};
   return shard;
 }
 

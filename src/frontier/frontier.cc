@@ -20,7 +20,7 @@ Frontier::Frontier(Env& env, std::string dir, const FrontierOptions& options)
       dir_(std::move(dir)),
       options_(options),
       limits_{options.head_bytes, options.block_bytes},
-      bench_(hosts_, options_.politeness) {
+      bench_(hosts_, options_.politeness, options_.connections_per_host) {
   described_.name = options.name;
   described_.kind = kKind;
 }
@@ -59,6 +59,7 @@ Result<bool> Frontier::Route(std::string_view bytes) {
   }
   hosts_.Count(id);
   if (host.state == HostState::kReady && host.queue.later_count() > 0) Reposition(id);
+  if (host.state == HostState::kInFlight) Settle(id, now_ns_);  // one more may go beside the others
   return true;
 }
 
@@ -130,23 +131,32 @@ Result<Dispatch> Frontier::Next(int64_t now_ns, int64_t unix_ns) {
 
 Result<Dispatch> Frontier::GiveFetch(uint32_t id, int64_t now_ns) {
   Host& host = hosts_[id];
-  RETURN_IF_ERROR(host.queue.Pop(now_ns, *spill_, host.in_flight));
-  const auto record = DecodeUrlRecord(host.in_flight);
+  Flight flight;
+  RETURN_IF_ERROR(host.queue.Pop(now_ns, *spill_, flight.record));
+  const auto record = DecodeUrlRecord(flight.record);
   if (!record) {
-    host.queue.PushFront(host.in_flight);
+    host.queue.PushFront(flight.record);
     return Fail(ErrorCode::kCorrupt, "frontier: bytes in a back queue that are no URL record");
   }
   // robots.txt is the host's and knows no budget: the last one holds.
   if (record->budget != 0) host.budget = record->budget;
-  bench_.Hit(id, now_ns);
+  if (++next_slot_ == 0) ++next_slot_;  // 0 is nobody
+  flight.slot = SlotId{next_slot_} << 32 | id;
+  flight.began_ns = now_ns;
+  bench_.Hit(id, flight, now_ns);
   host.state = HostState::kInFlight;
   ++in_flight_;
-  hosts_.Count(id);
+  host.flights.push_back(std::move(flight));
+  // Where another one may go beside it, it goes a delay later.
+  if (options_.connections_per_host > 1) {
+    host.free_ns = now_ns + HostGap(options_.politeness, host.crawl_delay_ns, 0, host.budget);
+  }
+  Settle(id, now_ns);
   Dispatch dispatch;
   dispatch.kind = Dispatch::Kind::kFetch;
-  dispatch.slot = SlotId{host.generation} << 32 | id;
+  dispatch.slot = host.flights.back().slot;
   dispatch.host = host.key;
-  dispatch.record = *record;
+  dispatch.record = DecodeUrlRecord(host.flights.back().record).value();
   dispatch.address = host.addresses[host.address_at];
   return dispatch;
 }
@@ -187,11 +197,13 @@ Dispatch Frontier::GiveResolve() {
 void Frontier::Settle(uint32_t id, int64_t now_ns) {
   Host& host = hosts_[id];
   hosts_.Count(id);
-  if (host.queue.empty()) {
+  if (host.queue.empty() && !host.flights.empty()) {
+    host.state = HostState::kInFlight;
+  } else if (host.queue.empty()) {
     host.doomed = false;
     const int64_t leave_ns = LeaveTime(host, now_ns);
     if (leave_ns <= now_ns) {
-      Leave(id, now_ns);
+      Leave(id);
       return;
     }
     host.state = HostState::kLingering;
@@ -200,6 +212,8 @@ void Frontier::Settle(uint32_t id, int64_t now_ns) {
   } else if (host.doomed) {
     host.state = HostState::kFailing;
     failing_.push_back(id);
+  } else if (host.flights.size() >= options_.connections_per_host) {
+    host.state = HostState::kInFlight;
   } else if (host.ip == kNoIp) {
     Await(id);
   } else {
@@ -213,8 +227,8 @@ void Frontier::Await(uint32_t id) {
   awaiting_.push_back(id);
 }
 
-void Frontier::Leave(uint32_t id, int64_t now_ns) {
-  bench_.Unbind(id, now_ns);
+void Frontier::Leave(uint32_t id) {
+  bench_.Unbind(id);
   hosts_.Erase(id);
 }
 
@@ -254,7 +268,7 @@ void Frontier::ExpireTimers(int64_t now_ns) {
     ClearTimer(id);
     if (hosts_[id].state == HostState::kLingering) {
       --lingering_;
-      Leave(id, now_ns);
+      Leave(id);
     } else {
       Await(id);
     }
@@ -269,8 +283,9 @@ int64_t Frontier::NextEventTime() const {
 }
 
 bool Frontier::Hungry() const {
-  constexpr uint64_t kEnough = 2;  // URLs a host: while one is fetched, the next is there
-  return front_->empty() && active_hosts() < options_.back_queues && counts().waiting() < kEnough * active_hosts() + 1;
+  const uint64_t enough =
+      2 * uint64_t{options_.connections_per_host};  // per host: while some are fetched, the next are there
+  return front_->empty() && active_hosts() < options_.back_queues && counts().waiting() < enough * active_hosts() + 1;
 }
 
 Frontier::Counts Frontier::counts() const {

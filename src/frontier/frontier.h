@@ -11,9 +11,9 @@
 // gone), or by Retry (it stays). Or Next says that it fails without a fetch (kFail), and it is gone.
 //
 // Invariants (CheckInvariants): a URL is in exactly one place; a back queue holds URLs of one host; a host has at most
-// one URL in flight; a host with URLs that is not in flight is in exactly one of: the workbench, the line for an
-// address, a timer, the line of those that fail. While the front has URLs and there is room, the number of hosts with
-// URLs does not fall below `back_queues`.
+// `connections_per_host` URLs in flight; a host with URLs that could have one more is in exactly one of: the workbench,
+// the line for an address, a timer, the line of those that fail. While the front has URLs and there is room, the number
+// of hosts with URLs does not fall below `back_queues`.
 // Thread: one owner, inside the deterministic shard: no clock, no randomness but the seed. The same calls give the same
 // dispatches.
 // Memory bound: options.memory for hosts, addresses and URLs, exceeded by at most a few blocks for a moment; at the
@@ -51,8 +51,6 @@
 
 namespace portolan {
 
-using SlotId = uint64_t;
-
 struct Dispatch {
   enum class Kind : uint8_t {
     kWait,      // nothing before `until_ns`, unless Add, OnResolved or the end of a slot change that
@@ -65,7 +63,8 @@ struct Dispatch {
   int64_t until_ns = Workbench::kNever;
   SlotId slot = 0;
   uint64_t host = 0;  // HostKey
-  UrlRecord record;   // of kFetch: valid until the slot ends; of kFail: until the next call of Next
+  // Of kFetch: valid until a slot of its host ends, or the next call of Next; of kFail: until the next call of Next.
+  UrlRecord record;
   Address address;
   FetchOutcome outcome = FetchOutcome::kAnswered;
   std::string_view name;  // valid until the next call of Next
@@ -165,7 +164,12 @@ class Frontier : private Checkpointable {
   uint32_t active_hosts() const { return hosts_.size() - lingering_; }
   size_t ram_bytes() const { return hosts_.ram_bytes() + bench_.ram_bytes(); }
   int64_t ReadyTime(const Host& host) const;
-  Host& SlotHost(SlotId slot, uint32_t& id);
+  // The host of an open slot, off the workbench so that its clock and address may change.
+  Host& OpenHost(SlotId slot, uint32_t& id);
+  // The slot is closed and forgotten.
+  Flight TakeFlight(Host& host, SlotId slot);
+  // After the end of a slot: the host goes where it belongs, if it is nowhere.
+  void Resettle(uint32_t id, int64_t now_ns);
 
   // From the front to the back queues. `max` URLs, or until `wanted` hosts have some. Returns how many were moved.
   Result<uint32_t> Pull(uint32_t max, uint32_t wanted);
@@ -177,12 +181,13 @@ class Frontier : private Checkpointable {
   void Await(uint32_t id);
   void Reposition(uint32_t id);  // its clock or its queue changed while it stands somewhere
   int64_t LeaveTime(const Host& host, int64_t now_ns) const;  // when it has no URLs
-  void Leave(uint32_t id, int64_t now_ns);
+  void Leave(uint32_t id);
   void ExpireTimers(int64_t now_ns);
   void SetTimer(uint32_t id, int64_t time_ns);
   void ClearTimer(uint32_t id);
-  // The slot's host after a hit: clocks, health. The caller settles it.
-  void EndHit(uint32_t id, const Hit& hit, int64_t wait_ns, int64_t now_ns);
+  // A hit ended: clocks, health of the host. The caller resettles it.
+  void NoteIllness(uint32_t id, FetchOutcome outcome, int64_t now_ns);
+  void EndHit(uint32_t id, SlotId slot, const Hit& hit, int64_t wait_ns, int64_t now_ns);
 
   Result<Dispatch> GiveFetch(uint32_t id, int64_t now_ns);
   Result<Dispatch> GiveFail();
@@ -209,6 +214,7 @@ class Frontier : private Checkpointable {
   uint32_t resolving_ = 0;
   uint32_t lingering_ = 0;
   uint32_t in_flight_ = 0;
+  uint32_t next_slot_ = 0;
   bool fail_turn_ = false;
   uint64_t sequence_ = 0;
   int64_t now_ns_ = 0;                                  // of the last call

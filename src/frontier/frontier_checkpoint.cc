@@ -17,7 +17,8 @@ namespace portolan {
 Result<std::unique_ptr<Frontier>> Frontier::Open(Env& env, const Manifest& manifest, const FrontierOptions& options,
                                                  int64_t now_ns, int64_t unix_ns) {
   if (options.max_hosts == 0 || options.block_bytes == 0 || options.pull_step == 0 || options.max_resolving == 0 ||
-      options.copy_hosts == 0 || options.segment_size > (uint64_t{1} << 31)) {
+      options.copy_hosts == 0 || options.connections_per_host == 0 ||
+      options.connections_per_host > kMaxConnectionsPerHost || options.segment_size > (uint64_t{1} << 31)) {
     return Fail(ErrorCode::kInvalidArgument, "frontier: a bound of zero, or segments above 2 GiB");
   }
   std::unique_ptr<Frontier> frontier(new Frontier(env, manifest.dir(), options));
@@ -99,7 +100,7 @@ void Frontier::StartFlush(std::function<void(Status)> done) {
   copy_ = SnapshotCopy();
   bench_.ForEachRunning([&](const Workbench::Ip& ip) {
     // Who reads this has no request outstanding: what is held by one is free after the delay.
-    const int64_t free_ns = ip.holder == kNoHost ? ip.free_ns : now_ns_ + options_.politeness.ip_delay_ns;
+    const int64_t free_ns = ip.holders.empty() ? ip.free_ns : now_ns_ + options_.politeness.ip_delay_ns;
     if (free_ns > now_ns_) copy_.Ip(ip.address, Left(free_ns, now_ns_));
   });
   for (const std::string& record : front_->gate()) copy_.Url(SnapshotItem::kGate, record);
@@ -107,11 +108,12 @@ void Frontier::StartFlush(std::function<void(Status)> done) {
 }
 
 void Frontier::CopyHost(const Host& host, int64_t now_ns) {
-  const bool in_flight = host.state == HostState::kInFlight;
+  const bool in_flight = !host.flights.empty();
   SnapshotHost saved;
   saved.key = host.key;
   // A hit that is under way counts as one that ends now.
-  saved.free_left_ns = in_flight ? HostGap(options_.politeness, host.crawl_delay_ns, 0) : Left(host.free_ns, now_ns);
+  saved.free_left_ns = std::max(Left(host.free_ns, now_ns),
+                                in_flight ? HostGap(options_.politeness, host.crawl_delay_ns, 0) : int64_t{0});
   saved.crawl_delay_ns = host.crawl_delay_ns;
   saved.address_left_ns = Left(host.address_expires_ns, now_ns);
   saved.ill_streak = host.ill_streak;
@@ -119,7 +121,7 @@ void Frontier::CopyHost(const Host& host, int64_t now_ns) {
   saved.address_at = host.address_at;
   if (host.doomed) saved.verdict = static_cast<uint8_t>(host.verdict);
   copy_.Host(saved, host.addresses);
-  if (in_flight) copy_.Url(SnapshotItem::kHead, host.in_flight);
+  for (const Flight& flight : host.flights) copy_.Url(SnapshotItem::kHead, flight.record);
   copy_.Urls(SnapshotItem::kHead, host.queue.head());
   if (const auto* later = host.queue.later()) {
     for (const auto& item : *later) copy_.Later(Left(item.not_before_ns, now_ns), item.record);
@@ -194,7 +196,7 @@ class Frontier::Restorer : public SnapshotSink {
     host.dns_failures = saved.dns_failures;
     host.doomed = saved.verdict.has_value();
     if (saved.verdict) host.verdict = static_cast<FetchOutcome>(*saved.verdict);
-    if (!host.addresses.empty()) frontier_.bench_.Bind(id_, host.addresses[host.address_at], now_ns_);
+    if (!host.addresses.empty()) frontier_.bench_.Bind(id_, host.addresses[host.address_at]);
     return {};
   }
 
@@ -300,6 +302,7 @@ Status Frontier::Check(bool records) const {
   if (!timers_.Ordered()) return broken("timers out of order");
   std::array<uint32_t, kHostStates> states{};
   uint64_t urls = 0;
+  uint64_t flights = 0;
   uint64_t near = 0;
   uint64_t on_disk = 0;
   for (uint32_t id = 0; id < hosts_.slots(); ++id) {
@@ -314,7 +317,16 @@ Status Frontier::Check(bool records) const {
     if (host.state != HostState::kLingering && host.state != HostState::kInFlight && host.queue.empty()) {
       return broken(fmt::format("an empty back queue in state {}", static_cast<int>(host.state)));
     }
-    if ((host.state == HostState::kInFlight) == host.in_flight.empty()) return broken("a slot without its URL");
+    flights += host.flights.size();
+    if (host.flights.size() > options_.connections_per_host) return broken("too many URLs of a host in flight");
+    if (host.state == HostState::kInFlight && !host.queue.empty() &&
+        host.flights.size() < options_.connections_per_host) {
+      return broken("a host waits for its URLs in flight where one more may go");
+    }
+    if (host.state == HostState::kLingering && !host.flights.empty()) return broken("a host in flight lingers");
+    for (const Flight& flight : host.flights) {
+      if (flight.record.empty()) return broken("a slot without its URL");
+    }
     const bool timed = host.state == HostState::kLingering || host.state == HostState::kDnsLater;
     const bool placed = timed || host.state == HostState::kReady;
     if (placed != (host.place != TimedHeap::kOutside)) return broken("a host in no heap, or in one too many");
@@ -339,7 +351,7 @@ Status Frontier::Check(bool records) const {
   }
   const auto count = [&](HostState state) { return states[static_cast<size_t>(state)]; };
   if (hosts_.size() + count(HostState::kFree) != hosts_.slots() || count(HostState::kLingering) != lingering_ ||
-      count(HostState::kInFlight) != in_flight_ || count(HostState::kResolving) != resolving_ ||
+      flights != in_flight_ || count(HostState::kResolving) != resolving_ ||
       count(HostState::kAwaiting) != awaiting_.size() || count(HostState::kFailing) != failing_.size() ||
       count(HostState::kLingering) + count(HostState::kDnsLater) != timers_.size()) {
     return broken("the counts of hosts by state are wrong");

@@ -26,6 +26,7 @@ struct FrontierOptions {
   // A host that was ill so many times in a row, with back-off in between, is given up: its URLs fail with the last
   // outcome. 0: never.
   uint32_t give_up_after = 12;
+  uint32_t connections_per_host = 1;  // requests to a host, and to an address, at one time; 1 … kMaxConnectionsPerHost
   PolitenessOptions politeness;
   uint64_t seed = 1;
 };

@@ -381,29 +381,43 @@ TEST(WorkbenchTest, HostsOfOneAddressTakeTurnsAndATarpitHoldsItOnlySoLong) {
   PolitenessOptions politeness;
   politeness.ip_delay_ns = 2 * kSecond;
   politeness.ip_hold_max_ns = 30 * kSecond;
-  Workbench bench(hosts, politeness);
+  Workbench bench(hosts, politeness, 1);
+  uint32_t slots = 0;
   for (uint32_t i = 0; i < 3; ++i) {
     ASSERT_EQ(hosts.Insert(i + 1), i);
     hosts[i].state = HostState::kReady;
-    bench.Bind(i, Address::V4(0x01010101), 0);
+    bench.Bind(i, Address::V4(0x01010101));
     bench.Put(i, 0);
   }
+  // As the frontier does it: a host that is hit keeps what the bench must know of it.
+  const auto hit = [&](uint32_t host, int64_t now) {
+    Flight flight{.slot = SlotId{++slots} << 32 | host, .record = "r"};
+    bench.Hit(host, flight, now);
+    hosts[host].state = HostState::kInFlight;
+    hosts[host].flights.push_back(flight);
+    return flight;
+  };
+  const auto close = [&](const Flight& flight) { hosts[static_cast<uint32_t>(flight.slot)].flights.clear(); };
   ASSERT_EQ(bench.Top(0), 0U);  // first come, first served
-  bench.Hit(0, 0);
+  const Flight first = hit(0, 0);
   EXPECT_EQ(bench.Top(10 * kSecond), kNoHost);
-  bench.End(0, 10 * kSecond);
+  close(first);
+  bench.End(first, 0, 10 * kSecond);
   EXPECT_EQ(bench.Top(12 * kSecond - 1), kNoHost);
   ASSERT_EQ(bench.Top(12 * kSecond), 1U);
-  bench.Hit(1, 12 * kSecond);  // never ends
+  const Flight second = hit(1, 12 * kSecond);  // takes too long
   EXPECT_EQ(bench.NextTime(), 42 * kSecond);
   ASSERT_EQ(bench.Top(42 * kSecond), 2U);
-  bench.Hit(2, 42 * kSecond);
+  const Flight third = hit(2, 42 * kSecond);
   hosts[0].state = HostState::kReady;
   bench.Put(0, 0);
-  bench.End(1, 43 * kSecond);  // too late to matter
+  close(second);
+  bench.End(second, 0, 43 * kSecond);  // too late to matter
   EXPECT_EQ(bench.NextTime(), 72 * kSecond);
-  bench.Undo(2);  // was not hit after all: as free as before
+  close(third);
+  bench.Undo(third, 43 * kSecond);  // was not hit after all: as free as before
   EXPECT_EQ(bench.NextTime(), 42 * kSecond);
+  EXPECT_TRUE(bench.CheckInvariants());
 }
 
 TEST(WorkbenchTest, ASnapshotSeesTheAddressesThatRunAndFewOthers) {
@@ -412,11 +426,11 @@ TEST(WorkbenchTest, ASnapshotSeesTheAddressesThatRunAndFewOthers) {
   PolitenessOptions politeness;
   politeness.ip_delay_ns = 2 * kSecond;
   politeness.ip_hold_max_ns = 30 * kSecond;
-  Workbench bench(hosts, politeness);
+  Workbench bench(hosts, politeness, 1);
   for (uint32_t i = 0; i < kHosts; ++i) {
     ASSERT_EQ(hosts.Insert(i + 1), i);
     hosts[i].state = HostState::kReady;
-    bench.Bind(i, Address::V4(0x01000000 + i), 0);
+    bench.Bind(i, Address::V4(0x01000000 + i));
     bench.Put(i, 0);
   }
   // A hit each 10 ms that takes as long; every hundredth never ends.
@@ -425,10 +439,15 @@ TEST(WorkbenchTest, ASnapshotSeesTheAddressesThatRunAndFewOthers) {
   for (uint32_t i = 0; i < kHosts; ++i, now += kSecond / 100) {
     const uint32_t host = bench.Top(now);
     ASSERT_NE(host, kNoHost);
-    bench.Hit(host, now);
+    Flight flight{.slot = SlotId{i + 1} << 32 | host, .record = "r"};
+    bench.Hit(host, flight, now);
     hosts[host].state = HostState::kInFlight;
     const bool ends = i % 100 != 0;
-    if (ends) bench.End(host, now + kSecond / 100);
+    if (ends) {
+      bench.End(flight, 0, now + kSecond / 100);
+    } else {
+      hosts[host].flights.push_back(flight);
+    }
     free_at[host] = ends ? now + kSecond / 100 + 2 * kSecond : INT64_MAX;
     if (i % 1000 != 999) continue;
     std::set<uint64_t> seen;

@@ -22,7 +22,7 @@ constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSecond = 1000 * kMs;
 constexpr int64_t kLong = int64_t{1} << 60;
 
-struct Flight {
+struct Fetching {
   SlotId slot = 0;
   std::string url;
   std::string host;
@@ -87,7 +87,7 @@ class Driver {
     const Status status = manifest_->Commit(frontier_->Checkpointables());
     ASSERT_TRUE(status) << status.error().ToString();
     saved_ = model_;
-    for (const Flight& flight : flights_) saved_.inside.insert(flight.url);
+    for (const Fetching& flight : flights_) saved_.inside.insert(flight.url);
   }
 
   void CrashAndOpen() {
@@ -142,8 +142,10 @@ class Driver {
   const Model& model() const { return model_; }
   const Frontier& frontier() const { return *frontier_; }
   uint64_t trace() const { return trace_; }
+  int64_t most_beside() const { return most_beside_; }  // requests to one host at one time
 
  private:
+  int64_t Connections() const { return profile_.options.connections_per_host; }
   const PolitenessOptions& Politeness() const { return profile_.options.politeness; }
   int64_t Steady() const { return unix_ + steady_offset_; }
   static std::string HostName(int i) { return "h" + std::to_string(i) + ".example"; }
@@ -187,16 +189,23 @@ class Driver {
   }
 
   void OnFetch(const Dispatch& dispatch) {
-    Flight flight{dispatch.slot, std::string(dispatch.record.url), std::string(HostOf(dispatch.record.url)),
-                  dispatch.address.ToString(), unix_};
+    Fetching flight{dispatch.slot, std::string(dispatch.record.url), std::string(HostOf(dispatch.record.url)),
+                    dispatch.address.ToString(), unix_};
     ASSERT_EQ(model_.inside.erase(flight.url), 1U) << flight.url << " comes out twice";
-    for (const Flight& other : flights_) ASSERT_NE(other.host, flight.host) << "two at a time";
-    const auto& host = model_.hosts[flight.host];
+    const auto beside = std::ranges::count(flights_, flight.host, &Fetching::host);
+    ASSERT_LT(beside, Connections()) << "too many at a time";
+    auto& host = model_.hosts[flight.host];
     ASSERT_GE(unix_, host.not_before) << flight.host << " " << (host.not_before - unix_) / kMs << " ms too early";
     ASSERT_GE(unix_, model_.url_not_before[flight.url]) << flight.url << " before its wait has passed";
     auto& ip = model_.ips[flight.ip];
     ASSERT_GE(unix_, ip.at_least) << flight.ip << " after a restart";
-    if (ip.outstanding) {
+    if (Connections() > 1) {
+      const auto held = std::ranges::count_if(flights_, [&](const Fetching& other) {
+        return other.ip == flight.ip && unix_ - other.begun < Politeness().ip_hold_max_ns;
+      });
+      ASSERT_LT(held, Connections()) << flight.ip;
+      host.not_before = unix_ + Politeness().host_delay_ns;
+    } else if (ip.outstanding) {
       ASSERT_GE(unix_, ip.last_begun + std::max(Politeness().ip_hold_max_ns, Politeness().ip_delay_ns)) << flight.ip;
     } else {
       ASSERT_GE(unix_, ip.last_ended + Politeness().ip_delay_ns) << flight.ip;
@@ -205,12 +214,13 @@ class Driver {
     ip.last_begun = unix_;
     ip.outstanding = true;
     flights_.push_back(flight);
+    most_beside_ = std::max(most_beside_, beside + 1);
   }
 
   void EndOne() {
     if (flights_.empty()) return;
     const size_t at = rng_.Below(flights_.size());
-    const Flight flight = flights_[at];
+    const Fetching flight = flights_[at];
     flights_.erase(flights_.begin() + static_cast<ptrdiff_t>(at));
     auto& host = model_.hosts[flight.host];
     auto& ip = model_.ips[flight.ip];
@@ -231,7 +241,7 @@ class Driver {
       hit.wait_ns = 2 * kSecond;
       gap = std::max(gap, hit.wait_ns);  // at least: a host that leaves between its URLs begins anew
     }
-    host.not_before = unix_ + gap;
+    host.not_before = std::max(host.not_before, unix_ + gap);
     // The one that was dispatched last starts the address's clock.
     if (ip.outstanding && ip.last_begun == flight.begun) {
       ip.outstanding = false;
@@ -300,12 +310,13 @@ class Driver {
   Rng rng_;
   Model model_;
   Model saved_;
-  std::vector<Flight> flights_;
+  std::vector<Fetching> flights_;
   std::map<std::string, Model::IpRule> before_;  // of the address, before its last dispatch
   std::vector<std::string> asked_;
   uint64_t next_url_ = 0;
   uint64_t add_share_ = 10;
   uint64_t trace_ = 0;
+  int64_t most_beside_ = 0;
   int64_t unix_ = 1'700'000'000 * kSecond;
   int64_t steady_offset_ = 77 * kSecond - 1'700'000'000 * kSecond;
   int64_t waiting_until_ = Frontier::kNever;
@@ -370,6 +381,25 @@ TEST_P(FrontierPropertyTest, WithinLittleMemory) {
   driver.Open();
   for (int i = 0; i < 4000 && !HasFatalFailure(); ++i) driver.Step();
   driver.Finish();
+}
+
+TEST_P(FrontierPropertyTest, WithSeveralConnectionsPerHost) {
+  Profile profile = Small();
+  profile.hosts = 12;
+  profile.options.connections_per_host = 3;
+  profile.options.politeness.host_delay_ns = 20 * kMs;
+  profile.options.politeness.ip_delay_ns = 10 * kMs;
+  Driver driver(profile, static_cast<uint64_t>(GetParam()) + 3000);
+  driver.Open();
+  driver.Commit();
+  Rng rng(static_cast<uint64_t>(GetParam()));
+  for (int i = 0; i < 4000 && !HasFatalFailure(); ++i) {
+    driver.Step();
+    if (rng.Below(60) == 0) driver.Commit();
+    if (rng.Below(400) == 0) driver.CrashAndOpen();
+  }
+  driver.Finish();
+  EXPECT_EQ(driver.most_beside(), 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FrontierPropertyTest, testing::Range(0, 6));

@@ -1,6 +1,7 @@
 // What comes back to the frontier: ends of fetches, addresses, crawl delays.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "frontier/frontier.h"
@@ -13,64 +14,90 @@ constexpr int64_t kDefaultBackOff = 60'000 * kMillisecond;
 
 }  // namespace
 
-Host& Frontier::SlotHost(SlotId slot, uint32_t& id) {
+Host& Frontier::OpenHost(SlotId slot, uint32_t& id) {
   id = static_cast<uint32_t>(slot);
-  CHECK(id < hosts_.slots() && hosts_[id].state == HostState::kInFlight && hosts_[id].generation == slot >> 32,
-        "slot {} is not open", slot);
-  return hosts_[id];
+  CHECK(id < hosts_.slots() && std::as_const(hosts_)[id].FlightOf(slot) != nullptr, "slot {} is not open", slot);
+  Host& host = hosts_[id];
+  if (host.state == HostState::kReady) {
+    bench_.Take(id);
+    host.state = HostState::kInFlight;
+  }
+  return host;
 }
 
-void Frontier::EndHit(uint32_t id, const Hit& hit, int64_t wait_ns, int64_t now_ns) {
+Flight Frontier::TakeFlight(Host& host, SlotId slot) {
+  const auto found = std::ranges::find(host.flights, slot, &Flight::slot);
+  Flight flight = std::move(*found);
+  host.flights.erase(found);
+  --in_flight_;
+  return flight;
+}
+
+// In the other states it waits for something else, a name say, with URLs or failures still to come.
+void Frontier::Resettle(uint32_t id, int64_t now_ns) {
+  if (hosts_[id].state == HostState::kInFlight) {
+    Settle(id, now_ns);
+  } else {
+    hosts_.Count(id);
+  }
+}
+
+void Frontier::NoteIllness(uint32_t id, FetchOutcome outcome, int64_t now_ns) {
+  Host& host = hosts_[id];
+  host.last_ill_ns = now_ns;
+  if (host.ill_streak < 255) ++host.ill_streak;
+  if (options_.give_up_after > 0 && host.ill_streak >= options_.give_up_after) {
+    host.doomed = true;
+    host.verdict = outcome;
+  }
+  // Perhaps its other machine is well.
+  if (host.addresses.size() > 1) {
+    host.address_at = static_cast<uint8_t>((host.address_at + 1U) % host.addresses.size());
+    bench_.Bind(id, host.addresses[host.address_at]);
+  }
+}
+
+void Frontier::EndHit(uint32_t id, SlotId slot, const Hit& hit, int64_t wait_ns, int64_t now_ns) {
   const PolitenessOptions& politeness = options_.politeness;
   Host& host = hosts_[id];
   now_ns_ = std::max(now_ns_, now_ns);
-  bench_.End(id, now_ns);
-  --in_flight_;
-  host.in_flight.clear();
+  const Flight flight = TakeFlight(host, slot);
+  bench_.End(flight, host.budget, now_ns);
   host.last_end_ns = now_ns;
   int64_t gap = std::max(HostGap(politeness, host.crawl_delay_ns, hit.duration_ns, host.budget), wait_ns);
   gap = std::max(gap, std::min(hit.retry_after_ns, politeness.max_retry_after_ns));
   if (hit.host_ill) {
+    // Several that were under way together and fail together are one illness.
+    const bool known = host.ill_streak > 0 && flight.began_ns <= host.last_ill_ns;
     const int64_t first = hit.wait_ns > 0 ? hit.wait_ns : kDefaultBackOff;
-    gap = std::max(gap, BackOff(first, host.ill_streak, politeness.max_back_off_ns));
-    if (host.ill_streak < 255) ++host.ill_streak;
-    if (options_.give_up_after > 0 && host.ill_streak >= options_.give_up_after) {
-      host.doomed = true;
-      host.verdict = hit.outcome;
-    }
-    // Perhaps its other machine is well.
-    if (host.addresses.size() > 1) {
-      host.address_at = static_cast<uint8_t>((host.address_at + 1U) % host.addresses.size());
-      bench_.Bind(id, host.addresses[host.address_at], now_ns);
-    }
+    gap = std::max(gap, BackOff(first, host.ill_streak - (known ? 1U : 0U), politeness.max_back_off_ns));
+    if (!known) NoteIllness(id, hit.outcome, now_ns);
   } else if (hit.ok) {
     host.ill_streak = 0;
   }
-  host.free_ns = now_ns + gap;
+  host.free_ns = std::max(host.free_ns, now_ns + gap);
 }
 
 void Frontier::Skip(SlotId slot) {
   uint32_t id = 0;
-  Host& host = SlotHost(slot, id);
-  bench_.Undo(id);
-  --in_flight_;
-  host.in_flight.clear();
-  Settle(id, now_ns_);
+  Host& host = OpenHost(slot, id);
+  bench_.Undo(TakeFlight(host, slot), now_ns_);
+  Resettle(id, now_ns_);
 }
 
 void Frontier::Finish(SlotId slot, const Hit& hit, int64_t now_ns) {
   uint32_t id = 0;
-  SlotHost(slot, id);
-  EndHit(id, hit, 0, now_ns);
-  Settle(id, now_ns);
+  OpenHost(slot, id);
+  EndHit(id, slot, hit, 0, now_ns);
+  Resettle(id, now_ns);
 }
 
 void Frontier::Retry(SlotId slot, const UrlRecord& record, Where where, const Hit& hit, int64_t now_ns) {
   uint32_t id = 0;
-  Host& host = SlotHost(slot, id);
+  Host& host = OpenHost(slot, id);
   CHECK(HostKey(record.url) == host.key, "'{}' comes back to another host", record.url);
   EncodeUrlRecord(record, scratch_);  // before the slot's own bytes go
-  EndHit(id, hit, where == Where::kHead && !hit.host_ill ? hit.wait_ns : 0, now_ns);
+  EndHit(id, slot, hit, where == Where::kHead && !hit.host_ill ? hit.wait_ns : 0, now_ns);
   if (where == Where::kHead) {
     host.queue.PushFront(scratch_);
   } else if (hit.wait_ns > 0) {
@@ -78,7 +105,7 @@ void Frontier::Retry(SlotId slot, const UrlRecord& record, Where where, const Hi
   } else {
     host.queue.PushInRam(scratch_, limits_);
   }
-  Settle(id, now_ns);
+  Resettle(id, now_ns);
 }
 
 void Frontier::OnResolved(const Resolution& resolution, int64_t now_ns) {
@@ -104,7 +131,7 @@ void Frontier::OnResolved(const Resolution& resolution, int64_t now_ns) {
       host.dns_failures = 0;
       const int64_t ttl_ns = static_cast<int64_t>(resolution.ttl_s) * 1000 * kMillisecond;
       host.address_expires_ns = now_ns + std::clamp(ttl_ns, options_.min_ttl_ns, options_.max_ttl_ns);
-      bench_.Bind(id, host.addresses[host.address_at], now_ns);
+      bench_.Bind(id, host.addresses[host.address_at]);
       Settle(id, now_ns);
       return;
     }
@@ -131,7 +158,7 @@ void Frontier::OnResolved(const Resolution& resolution, int64_t now_ns) {
 
 void Frontier::SetCrawlDelay(uint64_t key, int64_t delay_ns) {
   const uint32_t id = hosts_.Find(key);
-  if (id == kNoHost) return;
+  if (id == kNoHost || !options_.politeness.obey_crawl_delay) return;
   Host& host = hosts_[id];
   host.crawl_delay_ns = std::max<int64_t>(delay_ns, 0);
   if (host.last_end_ns == Host::kNeverHit) return;

@@ -117,6 +117,62 @@ TEST_F(FrontierTest, AUrlIsResolvedFetchedAndGone) {
   EXPECT_FALSE(frontier_->Add({.url = "mailto:me"}));
 }
 
+TEST_F(FrontierTest, SeveralConnectionsGoToAHostWhereThatIsAllowed) {
+  FrontierOptions options = SmallOptions();
+  options.connections_per_host = 3;
+  options.politeness.host_delay_ns = 0;
+  options.politeness.delay_factor = 0;
+  options.politeness.ip_hold_max_ns = 30 * kSecond;
+  Open(options);
+  for (int i = 0; i < 6; ++i) Add("http://a.example/" + std::to_string(i));
+  std::vector<Dispatch> open;
+  for (int i = 0; i < 3; ++i) {
+    open.push_back(Next());
+    ASSERT_EQ(open.back().kind, Kind::kFetch);
+  }
+  EXPECT_EQ(Next().kind, Kind::kWait) << "three are as many as may be";
+  frontier_->Finish(open[1].slot, {}, now_);
+  const Dispatch next = Next();
+  ASSERT_EQ(next.kind, Kind::kFetch);
+  EXPECT_EQ(next.record.url, "http://a.example/3");
+  EXPECT_EQ(Next().kind, Kind::kWait);
+  // All of them come back after a crash, once each.
+  Commit();
+  Open(options);
+  EXPECT_EQ(frontier_->counts().urls(), 5U);
+  std::set<std::string> urls;
+  for (int i = 0; i < 5; ++i) {
+    const Dispatch fetch = NextFetch();
+    urls.insert(std::string(fetch.record.url));
+    frontier_->Finish(fetch.slot, {}, now_);
+  }
+  EXPECT_EQ(urls.size(), 5U);
+}
+
+TEST_F(FrontierTest, ConnectionsThatFailTogetherAreOneIllness) {
+  FrontierOptions options = SmallOptions();
+  options.connections_per_host = 4;
+  options.politeness.host_delay_ns = 0;
+  options.give_up_after = 3;
+  Open(options);
+  for (int i = 0; i < 8; ++i) Add("http://a.example/" + std::to_string(i));
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::pair<SlotId, std::string>> open;
+    for (int i = 0; i < 4; ++i) {
+      const Dispatch fetch = NextFetch();
+      open.emplace_back(fetch.slot, fetch.record.url);
+    }
+    const Hit ill{.ok = false, .host_ill = true, .wait_ns = 10 * kSecond};
+    for (const auto& [slot, url] : open) frontier_->Retry(slot, {.attempts = 1, .url = url}, Where::kHead, ill, now_);
+    const Dispatch wait = Next();
+    ASSERT_EQ(wait.kind, Kind::kWait) << "given up after eight failures at two moments";
+    EXPECT_EQ(wait.until_ns, now_ + (round == 0 ? 10 : 20) * kSecond);
+  }
+  const Dispatch third = NextFetch();
+  frontier_->Retry(third.slot, third.record, Where::kHead, {.ok = false, .host_ill = true}, now_);
+  EXPECT_EQ(Next().kind, Kind::kFail);
+}
+
 TEST_F(FrontierTest, TheGapStartsAtTheEndAndIsTenTimesTheDuration) {
   Open(SmallOptions());
   Add("http://a.example/1");

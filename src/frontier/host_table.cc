@@ -61,20 +61,20 @@ bool HostTable::ContinuePicture(uint32_t slots) {
 void HostTable::Erase(uint32_t id) {
   BeforeChange(id);
   Host& host = hosts_[id];
-  CHECK(host.state != HostState::kFree && host.queue.empty() && host.place == TimedHeap::kOutside && host.ip == kNoIp);
+  CHECK(host.state != HostState::kFree && host.queue.empty() && host.flights.empty() &&
+        host.place == TimedHeap::kOutside && host.ip == kNoIp);
   Unlink(id);
   ram_bytes_ -= host.counted_bytes;
   numbers_.erase(host.key);
-  const uint32_t generation = host.generation + 1;
   host = Host();
-  host.generation = generation;
   free_.push_back(id);
 }
 
 void HostTable::Count(uint32_t id) {
   Host& host = hosts_[id];
-  const size_t bytes =
-      kHostBytes + host.queue.ram_bytes() + host.in_flight.capacity() + host.addresses.capacity() * sizeof(Address);
+  size_t bytes = kHostBytes + host.queue.ram_bytes() + host.addresses.capacity() * sizeof(Address) +
+                 host.flights.capacity() * sizeof(Flight);
+  for (const Flight& flight : host.flights) bytes += flight.record.capacity();
   ram_bytes_ += bytes - host.counted_bytes;
   host.counted_bytes = static_cast<uint32_t>(bytes);
   const uint64_t urls = host.queue.size();

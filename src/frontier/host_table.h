@@ -1,7 +1,7 @@
 // HostTable: every host that the frontier knows now, its back queue and its clock, and how much RAM all of it takes.
 //
 // A host is here from its first URL until its queue is empty and its clock has passed: politeness is not forgotten with
-// the last URL. Hosts have small numbers that are used again; a generation tells the users apart.
+// the last URL. Hosts have small numbers that are used again.
 //
 // Hosts are also listed by how much RAM their URLs take, in classes of powers of two, so that at the bound one of the
 // largest is found at once.
@@ -14,6 +14,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -40,10 +41,23 @@ enum class HostState : uint8_t {
   kResolving,  // its name is being asked for
   kDnsLater,   // its name is asked for again later (timer)
   kReady,      // has URLs and an address; on the workbench
-  kInFlight,   // one URL is being fetched
+  kInFlight,   // as many URLs as may be, or the last ones, are being fetched
   kFailing,    // there is a verdict; its URLs come out as failures
 };
 inline constexpr int kHostStates = 8;
+
+// Names a URL that is being fetched: the host's number below, a number of its own above.
+using SlotId = uint64_t;
+
+// A URL that is being fetched.
+struct Flight {
+  SlotId slot = 0;
+  std::string record;
+  int64_t began_ns = 0;
+  uint32_t ip = kNoIp;            // its address on the workbench, which the host may have left since
+  int64_t ip_free_before_ns = 0;  // that address's clock before this dispatch
+  SlotId ip_evicted = 0;          // the request that this one took its place from there; 0: none
+};
 
 struct Host {
   static constexpr size_t kMaxAddresses = 4;
@@ -51,15 +65,13 @@ struct Host {
 
   uint64_t key = 0;  // HostKey
   BackQueue queue;
-  std::string in_flight;  // the record being fetched
-  int64_t free_ns = 0;    // the host's clock: no hit before
+  std::vector<Flight> flights;  // at most FrontierOptions::connections_per_host
+  int64_t free_ns = 0;          // the host's clock: no hit before
   int64_t last_end_ns = kNeverHit;
+  int64_t last_ill_ns = kNeverHit;  // end of the last hit that was counted in ill_streak
   int64_t crawl_delay_ns = 0;
   std::vector<Address> addresses;  // at most kMaxAddresses
   int64_t address_expires_ns = 0;
-  int64_t ip_free_before_ns = 0;        // the address's clock before this host's dispatch
-  uint32_t ip_holder_before = kNoHost;  // and who held it
-  uint32_t generation = 0;
   uint32_t ip = kNoIp;                   // on the workbench
   uint32_t place = TimedHeap::kOutside;  // in the heap that its state says
   uint32_t class_before = kNoHost;       // list of its RAM class
@@ -74,6 +86,12 @@ struct Host {
   uint8_t dns_failures = 0;  // in a row
   bool doomed = false;       // `verdict` holds
   FetchOutcome verdict = FetchOutcome::kAnswered;
+
+  // Null when no such URL is being fetched.
+  const Flight* FlightOf(SlotId slot) const {
+    const auto found = std::ranges::find(flights, slot, &Flight::slot);
+    return found == flights.end() ? nullptr : &*found;
+  }
 };
 
 class HostTable {

@@ -14,6 +14,8 @@
 
 namespace portolan {
 
+inline constexpr uint32_t kMaxConnectionsPerHost = 64;
+
 struct PolitenessOptions {
   int64_t host_delay_ns = 1'000'000'000;            // tau_h: end of an answer to the next hit on the host
   int64_t ip_delay_ns = 500'000'000;                // tau_s: the same for an address, across its hosts
@@ -26,6 +28,7 @@ struct PolitenessOptions {
   int64_t max_retry_after_ns = 86'400'000'000'000;  // a server that says more is taken at 24 h
   int64_t max_back_off_ns = 3'600'000'000'000;      // where the doubling stops
   int64_t ip_hold_max_ns = 30'000'000'000;          // a request holds its address at most this long after its dispatch
+  bool obey_crawl_delay = true;                     // of robots.txt
 };
 
 // `delay_ns` for a domain of this budget; 0: not known.

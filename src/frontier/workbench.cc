@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -48,26 +49,21 @@ void Workbench::Refresh(uint32_t ip) {
   if (to != Where::kNowhere) (to == Where::kTop ? top_ : idle_).Push(node, IpPlace());
 }
 
-void Workbench::Bind(uint32_t host, const Address& address, int64_t now_ns) {
+void Workbench::Bind(uint32_t host, const Address& address) {
   const uint32_t ip = FindOrMake(address);
   if (hosts_[host].ip == ip) return;
   ++ips_[ip].bound;
   Refresh(ip);
-  Unbind(host, now_ns);
+  Unbind(host);
   hosts_[host].ip = ip;
 }
 
-void Workbench::Unbind(uint32_t host, int64_t now_ns) {
+void Workbench::Unbind(uint32_t host) {
   const uint32_t ip = hosts_[host].ip;
   if (ip == kNoIp) return;
   DCHECK(hosts_[host].place == TimedHeap::kOutside);
   hosts_[host].ip = kNoIp;
-  Ip& entry = ips_[ip];
-  if (entry.holder == host) {
-    entry.holder = kNoHost;
-    entry.free_ns = std::max(entry.free_ns, now_ns + politeness_.ip_delay_ns);
-  }
-  --entry.bound;
+  --ips_[ip].bound;
   Refresh(ip);
 }
 
@@ -96,50 +92,64 @@ void Workbench::NoteRunning(uint32_t ip, int64_t now_ns) {
     const uint32_t old = running_.front();
     running_.pop_front();
     Ip& entry = ips_[old];
-    entry.running = entry.used && (entry.holder != kNoHost || entry.free_ns > now_ns);
+    entry.running = entry.used && (!entry.holders.empty() || entry.free_ns > now_ns);
     if (entry.running) running_.push_back(old);
   }
   if (!ips_[ip].running) running_.push_back(ip);
   ips_[ip].running = true;
 }
 
-void Workbench::Hit(uint32_t host, int64_t now_ns) {
+void Workbench::Hit(uint32_t host, Flight& flight, int64_t now_ns) {
   DCHECK(Top(now_ns) == host);
   const uint32_t ip = hosts_[host].ip;
   Ip& entry = ips_[ip];
   entry.hosts.Remove(hosts_[host].place, HostPlace());
-  hosts_[host].ip_free_before_ns = entry.free_ns;
-  hosts_[host].ip_holder_before = entry.holder;
-  entry.free_ns = now_ns + std::max(politeness_.ip_hold_max_ns, politeness_.ip_delay_ns);
-  entry.holder = host;
+  flight.ip = ip;
+  flight.ip_free_before_ns = entry.free_ns;
+  // Its time was up.
+  if (entry.holders.size() >= connections_) {
+    flight.ip_evicted = entry.holders.front();
+    entry.holders.erase(entry.holders.begin());
+  }
+  entry.holders.push_back(flight.slot);
+  ++entry.bound;
+  const bool full = entry.holders.size() >= connections_;
+  entry.free_ns = now_ns + (full ? std::max(politeness_.ip_hold_max_ns, politeness_.ip_delay_ns)
+                                 : IpGap(politeness_, entry.mean_budget));
   NoteRunning(ip, now_ns);
   Refresh(ip);
 }
 
-void Workbench::End(uint32_t host, int64_t now_ns) {
-  const uint32_t ip = hosts_[host].ip;
-  Ip& entry = ips_[ip];
-  // Another host was let through meanwhile: the address's clock is that one's.
-  if (entry.holder != host) return;
-  entry.holder = kNoHost;
-  if (const uint32_t budget = hosts_[host].budget; budget != 0) {
-    // An eighth at a time, and from the start where there is none yet.
-    entry.mean_budget = entry.mean_budget == 0 ? budget : (7 * entry.mean_budget + budget) / 8;
+void Workbench::End(const Flight& flight, uint32_t budget, int64_t now_ns) {
+  Ip& entry = ips_[flight.ip];
+  --entry.bound;
+  // Where another one was let through in its place, the address's clock is that one's.
+  if (std::erase(entry.holders, flight.slot) > 0) {
+    if (budget != 0) {
+      // An eighth at a time, and from the start where there is none yet.
+      entry.mean_budget = entry.mean_budget == 0 ? budget : (7 * entry.mean_budget + budget) / 8;
+    }
+    entry.free_ns = now_ns + IpGap(politeness_, entry.mean_budget);
   }
-  entry.free_ns = now_ns + IpGap(politeness_, entry.mean_budget);
-  Refresh(ip);
+  Refresh(flight.ip);
 }
 
-void Workbench::Undo(uint32_t host) {
-  const uint32_t ip = hosts_[host].ip;
-  Ip& entry = ips_[ip];
-  if (entry.holder != host) return;
-  // The one before may still be under way; then its end counts again.
-  const uint32_t before = hosts_[host].ip_holder_before;
-  const bool holds = before != kNoHost && hosts_[before].state == HostState::kInFlight && hosts_[before].ip == ip;
-  entry.holder = holds ? before : kNoHost;
-  entry.free_ns = hosts_[host].ip_free_before_ns;
-  Refresh(ip);
+void Workbench::Undo(const Flight& flight, int64_t now_ns) {
+  Ip& entry = ips_[flight.ip];
+  --entry.bound;
+  const bool last = !entry.holders.empty() && entry.holders.back() == flight.slot;
+  if (last) {
+    entry.holders.pop_back();
+    // The one whose place it took may still be under way; then its end counts again.
+    const SlotId before = flight.ip_evicted;
+    if (before != 0 && std::as_const(hosts_)[static_cast<uint32_t>(before)].FlightOf(before) != nullptr) {
+      entry.holders.insert(entry.holders.begin(), before);
+    }
+    entry.free_ns = flight.ip_free_before_ns;
+  } else if (std::erase(entry.holders, flight.slot) > 0) {
+    entry.free_ns = std::min(entry.free_ns, now_ns + politeness_.ip_delay_ns);
+  }
+  Refresh(flight.ip);
 }
 
 void Workbench::Expire(int64_t now_ns, size_t max) {
@@ -172,7 +182,12 @@ Status Workbench::CheckInvariants() const {
     const Ip& ip = ips_[i];
     if (!ip.used) continue;
     ++used;
-    if (ip.holder != kNoHost && !ip.running) return broken("an address that is held is not noted as running");
+    if (!ip.holders.empty() && !ip.running) return broken("an address that is held is not noted as running");
+    if (ip.holders.size() > connections_) return broken("an address is held by too many requests");
+    for (const SlotId slot : ip.holders) {
+      const Flight* const flight = hosts_[static_cast<uint32_t>(slot)].FlightOf(slot);
+      if (flight == nullptr || flight->ip != i) return broken("an address is held by a request that is over");
+    }
     if (!ip.hosts.Ordered()) return broken(fmt::format("{}: hosts out of order", ip.address.ToString()));
     for (uint32_t k = 0; k < ip.hosts.size(); ++k) {
       const Host& host = hosts_[ip.hosts.at(k).id];
@@ -180,7 +195,7 @@ Status Workbench::CheckInvariants() const {
         return broken(fmt::format("{}: a host that is not ready here", ip.address.ToString()));
       }
     }
-    if (ip.bound < ip.hosts.size()) return broken("more hosts on the bench than bound");
+    if (ip.bound < ip.hosts.size() + ip.holders.size()) return broken("more hosts on the bench than bound");
     const TimedHeap& heap = ip.hosts.empty() ? idle_ : top_;
     if (ip.hosts.empty() && ip.bound > 0) {
       if (ip.place != TimedHeap::kOutside) return broken("an address with nothing to offer is in a heap");

@@ -7,11 +7,13 @@
 // tau_s).
 //
 // A dispatched request holds its address until its answer ended, then tau_s; but at most ip_hold_max after the
-// dispatch, so that one host that never finishes does not stop its thousands of neighbours.
+// dispatch, so that one host that never finishes does not stop its thousands of neighbours. Where several connections
+// per host are allowed, as many requests hold the address, and one of them begins tau_s after the other.
 //
 // Invariants: an address is in the top heap if and only if it has hosts to offer; under the time and sequence of the
 // best of them. One without any host at all is kept until its own clock has passed.
-// Thread: one owner. Memory bound: kIpBytes an address; at most one a host, and those whose clock still runs.
+// Thread: one owner. Memory bound: kIpBytes per address (and eight per further connection); at most one per host and
+// per request, and those whose clock still runs.
 
 #pragma once
 
@@ -39,26 +41,27 @@ class Workbench {
     Address address;
     int64_t free_ns = kFreeSinceEver;  // no hit before
     uint32_t mean_budget = 0;          // of the domains that were hit here, the last ones counting most
-    uint32_t bound = 0;                // hosts that use it, on the bench or not
-    uint32_t holder = kNoHost;         // the host that was dispatched last, while its request is outstanding
+    uint32_t bound = 0;                // hosts that use it, on the bench or not, and requests to it
+    std::vector<SlotId> holders;       // outstanding requests, oldest first; as many as may be at one time
     uint32_t place = TimedHeap::kOutside;
     Where where = Where::kNowhere;  // the heap that `place` is in
     bool used = false;
     bool running = false;  // it is in running_
     TimedHeap hosts;
   };
-  static constexpr size_t kIpBytes = sizeof(Ip) + 48 + 2 * sizeof(TimedNode);
+  static constexpr size_t kIpBytes = sizeof(Ip) + 48 + 2 * sizeof(TimedNode) + 32;
   static constexpr int64_t kFreeSinceEver = std::numeric_limits<int64_t>::min();
 
   // REQUIRES: the table outlives this.
-  Workbench(HostTable& hosts, const PolitenessOptions& politeness) : hosts_(hosts), politeness_(politeness) {}
+  Workbench(HostTable& hosts, const PolitenessOptions& politeness, uint32_t connections)
+      : hosts_(hosts), politeness_(politeness), connections_(connections) {}
 
   // A new address is not hit before this: what was hit before a crash is not known (see Frontier).
   void SetQuietUntil(int64_t time_ns) { quiet_until_ns_ = time_ns; }
 
   // The host uses this address from now on (and leaves the one before). REQUIRES: it is not on the bench.
-  void Bind(uint32_t host, const Address& address, int64_t now_ns);
-  void Unbind(uint32_t host, int64_t now_ns);
+  void Bind(uint32_t host, const Address& address);
+  void Unbind(uint32_t host);
 
   // On the bench, to be hit at `time_ns` or later. REQUIRES: bound, not on the bench.
   void Put(uint32_t host, int64_t time_ns);
@@ -70,12 +73,12 @@ class Workbench {
   uint32_t Top(int64_t now_ns) const;
   // When the first may be hit; kNever if there is none.
   int64_t NextTime() const { return top_.empty() ? kNever : top_.top().time_ns; }
-  // The top host is taken off and hit. REQUIRES: Top(now_ns) is this host.
-  void Hit(uint32_t host, int64_t now_ns);
-  // Its answer ended.
-  void End(uint32_t host, int64_t now_ns);
+  // The top host is taken off and hit; `flight` learns what End and Undo must know. REQUIRES: Top(now_ns) is this host.
+  void Hit(uint32_t host, Flight& flight, int64_t now_ns);
+  // Its answer ended. `budget`: of the host.
+  void End(const Flight& flight, uint32_t budget, int64_t now_ns);
   // It was not hit after all.
-  void Undo(uint32_t host);
+  void Undo(const Flight& flight, int64_t now_ns);
 
   // Lets up to `max` addresses go that nobody uses and whose clock has passed.
   void Expire(int64_t now_ns, size_t max);
@@ -114,6 +117,7 @@ class Workbench {
 
   HostTable& hosts_;
   const PolitenessOptions& politeness_;
+  const uint32_t connections_;  // to an address at one time
   int64_t quiet_until_ns_ = kFreeSinceEver;
   std::deque<Ip> ips_;
   std::vector<uint32_t> free_;
