@@ -20,6 +20,26 @@ std::string_view CharsetSourceName(CharsetSource source) {
   return kNames[static_cast<size_t>(source)];
 }
 
+namespace {
+
+// A page that says it is UTF-16 in ASCII is not, and user-defined means somebody's Latin.
+Encoding AsMetaHasIt(Encoding encoding) {
+  if (encoding == Encoding::kUtf16Be || encoding == Encoding::kUtf16Le) return Encoding::kUtf8;
+  return encoding == Encoding::kUserDefined ? Encoding::kWindows1252 : encoding;
+}
+
+}  // namespace
+
+std::optional<CharsetDecision> ChangedEncoding(const CharsetDecision& decision, std::optional<Encoding> meta) {
+  const bool certain = decision.source == CharsetSource::kByteOrderMark || decision.source == CharsetSource::kHeader;
+  if (certain || !meta || decision.encoding == Encoding::kUtf16Be || decision.encoding == Encoding::kUtf16Le) {
+    return std::nullopt;
+  }
+  const Encoding changed = AsMetaHasIt(*meta);
+  if (changed == decision.encoding) return std::nullopt;
+  return CharsetDecision{changed, CharsetSource::kMeta, decision.bom_bytes};
+}
+
 CharsetDecision SniffCharset(std::string_view start, std::string_view header_label) {
   if (start.starts_with("\xef\xbb\xbf")) return {Encoding::kUtf8, CharsetSource::kByteOrderMark, 3};
   if (start.starts_with("\xfe\xff")) return {Encoding::kUtf16Be, CharsetSource::kByteOrderMark, 2};
@@ -60,12 +80,6 @@ std::optional<Encoding> DetectCharset(std::string_view bytes) {
 }
 
 namespace {
-
-// A page that says it is UTF-16 in ASCII is not, and user-defined means somebody's Latin.
-Encoding AsMetaHasIt(Encoding encoding) {
-  if (encoding == Encoding::kUtf16Be || encoding == Encoding::kUtf16Le) return Encoding::kUtf8;
-  return encoding == Encoding::kUserDefined ? Encoding::kWindows1252 : encoding;
-}
 
 // Stops asking once it has an answer.
 class MetaSink {

@@ -3,6 +3,11 @@
 // HTML standard, 13.2.3.2 "determining the character encoding", with uchardet as the guess that the standard leaves to
 // the implementation, and windows-1252 where even that has none. The page's own word is a meta element in its first
 // 1024 bytes, found by the standard's prescan, or else the encoding of an XML declaration.
+//
+// A mark and the server's word are certain, the rest is tentative: the first meta element that names an encoding, met
+// while the document is read, decides, however far behind it stands ("changing the encoding while parsing", 13.2.3.4).
+// In the first kDetectBytes it is looked for beforehand, so that few documents are read twice; one behind them costs
+// its document a second reading, and never a third (ChangedEncoding).
 
 #pragma once
 
@@ -24,11 +29,18 @@ struct CharsetDecision {
   Encoding encoding = Encoding::kWindows1252;
   CharsetSource source = CharsetSource::kDefault;
   uint8_t bom_bytes = 0;  // to be left out before decoding
+  bool operator==(const CharsetDecision&) const = default;
 };
 
 // `start` is the document's beginning, better kDetectBytes of it than less; `header_label` the charset parameter of
 // Content-Type, empty for none.
 CharsetDecision SniffCharset(std::string_view start, std::string_view header_label);
+
+// The encoding that the document must be read again in: `meta`, that of the first meta element met in reading it as
+// `decision` says (Page::meta_encoding), where the decision was tentative and the two differ. Nothing where they agree,
+// where the decision was certain, or where the document was read as UTF-16, in which no meta can be met by mistake. The
+// new decision is certain: a second reading has no third.
+std::optional<CharsetDecision> ChangedEncoding(const CharsetDecision& decision, std::optional<Encoding> meta);
 
 // "Prescan a byte stream to determine its encoding" over all of `bytes`.
 std::optional<Encoding> PrescanCharset(std::string_view bytes);

@@ -354,6 +354,27 @@ TEST(CharsetSniffTest, MetaAfterThePrescanIsSeenByTheParser) {
   EXPECT_EQ(SniffCharset(std::string(kDetectBytes, ' ') + meta, "").encoding, Encoding::kWindows1252);
 }
 
+TEST(CharsetSniffTest, MetaMetInReadingChangesATentativeEncodingOnce) {
+  using enum CharsetSource;
+  const auto changed = [](CharsetDecision decision, std::optional<Encoding> meta) {
+    const auto found = ChangedEncoding(decision, meta);
+    // What was changed once is not changed back: the reader of a document asks once.
+    EXPECT_FALSE(found && ChangedEncoding(*found, meta));
+    return found ? std::optional(found->encoding) : std::nullopt;
+  };
+  for (const CharsetSource source : {kMeta, kDetected, kDefault}) {
+    EXPECT_EQ(changed({Encoding::kWindows1252, source, 0}, Encoding::kKoi8R), Encoding::kKoi8R);
+    EXPECT_EQ(changed({Encoding::kWindows1252, source, 0}, std::nullopt), std::nullopt);
+    EXPECT_EQ(changed({Encoding::kKoi8R, source, 0}, Encoding::kKoi8R), std::nullopt);
+    EXPECT_EQ(changed({Encoding::kUtf16Le, source, 0}, Encoding::kKoi8R), std::nullopt);
+    EXPECT_EQ(changed({Encoding::kKoi8R, source, 0}, Encoding::kUtf16Be), Encoding::kUtf8);
+    EXPECT_EQ(changed({Encoding::kKoi8R, source, 0}, Encoding::kUserDefined), Encoding::kWindows1252);
+  }
+  for (const CharsetSource source : {kByteOrderMark, kHeader}) {
+    EXPECT_EQ(changed({Encoding::kUtf8, source, 0}, Encoding::kKoi8R), std::nullopt);
+  }
+}
+
 TEST(CharsetSniffTest, XmlDeclarationCountsWhereNoMetaDoes) {
   EXPECT_EQ(SniffCharset("<?xml version='1.0' encoding=\"koi8-r\"?><a>", "").encoding, Encoding::kKoi8R);
   EXPECT_EQ(SniffCharset("<?xml version='1.0' encoding='utf-16'?>", "").encoding, Encoding::kUtf8);

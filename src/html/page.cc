@@ -77,6 +77,7 @@ void Page::Clear() {
   base = title = description = lang = charset = {};
   base_position = 0;
   canonical = -1;
+  meta_encoding.reset();
   links_dropped = values_dropped = 0;
   text_cut = cut = false;
 }

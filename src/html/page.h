@@ -9,10 +9,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "html/charset.h"
 #include "html/tag.h"
 #include "html/tokenizer.h"
 
@@ -110,6 +112,8 @@ struct Page {
   Slice lang;              // of the html element
   Slice charset;           // the first that a meta element names
   int64_t canonical = -1;  // the first link with kRelCanonical, an index into links
+  // Of the first meta element that names one there is: charset_sniff.h says when the document is in it after all.
+  std::optional<Encoding> meta_encoding;
 
   uint64_t links_dropped = 0;   // over max_links or max_kept_bytes
   uint64_t values_dropped = 0;  // over max_value_bytes or max_metas

@@ -164,9 +164,11 @@ void PageSink::Element(const TagToken& tag) {
     case Tag::kAudio:
     case Tag::kTrack:
     case Tag::kEmbed:
-    case Tag::kFrame:
     case Tag::kIframe:
       AddLink(tag, kSrc, LinkKind::kEmbed);
+      break;
+    case Tag::kFrame:
+      if (template_depth_ == 0) AddLink(tag, kSrc, LinkKind::kEmbed);
       break;
     case Tag::kObject:
       AddLink(tag, kData, LinkKind::kEmbed);
@@ -180,6 +182,8 @@ void PageSink::Element(const TagToken& tag) {
       AddLink(tag, kAction, LinkKind::kNavigation);
       break;
     case Tag::kBody:
+      if (has_background_ || !Has(kBackground) || template_depth_ > 0) break;
+      has_background_ = true;
       AddLink(tag, kBackground, LinkKind::kEmbed);
       break;
     case Tag::kBlockquote:
@@ -207,13 +211,6 @@ void PageSink::Element(const TagToken& tag) {
     case Tag::kTemplate:
       ++template_depth_;
       UpdateWishes();
-      break;
-    case Tag::kSvg:
-    case Tag::kMath:
-      if (!tag.self_closing) {
-        foreign_.push_back({tag.tag, tag.tag == Tag::kSvg, false});
-        UpdateWishes();
-      }
       break;
     default:
       break;
@@ -256,10 +253,23 @@ void PageSink::AddMeta(const TagToken& tag, PageMeta::Kind kind) {
   }
 }
 
-void PageSink::Meta(const TagToken& tag) {
-  if (page_.charset.size == 0 && Has(kCharset)) {
-    if (const std::string_view charset = Value(kCharset); Fits(charset)) page_.charset = Keep(charset);
+// By tokens, wherever they stand: the standard's tree builder asks each meta element that it meets, in templates too.
+void PageSink::MetaCharset() {
+  if (page_.meta_encoding) return;
+  const auto take = [&](std::string_view charset) {
+    if (!Fits(charset)) return;
+    if (page_.charset.size == 0) page_.charset = Keep(charset);
+    if (!page_.meta_encoding) page_.meta_encoding = EncodingForLabel(charset);
+  };
+  if (Has(kCharset)) take(Value(kCharset));
+  if (!page_.meta_encoding && Has(kHttpEquiv) && Has(kContent) &&
+      EqualsIgnoringCase(Value(kHttpEquiv), "content-type")) {
+    take(CharsetInContent(Value(kContent)));
   }
+}
+
+void PageSink::Meta(const TagToken& tag) {
+  MetaCharset();
   if (!Has(kContent) || template_depth_ > 0) return;
   if (Has(kHttpEquiv)) {
     const std::string_view header = Value(kHttpEquiv);
@@ -267,10 +277,6 @@ void PageSink::Meta(const TagToken& tag) {
       AddMeta(tag, PageMeta::Kind::kRefresh);
       if (const auto url = RefreshUrl(Value(kContent))) {
         AddLink(tag, LinkAttribute::kContent, *url, LinkKind::kNavigation, 0);
-      }
-    } else if (EqualsIgnoringCase(header, "content-type") && page_.charset.size == 0) {
-      if (const std::string_view charset = CharsetInContent(Value(kContent)); Fits(charset)) {
-        page_.charset = Keep(charset);
       }
     }
   }

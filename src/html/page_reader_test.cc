@@ -101,7 +101,7 @@ TEST_F(PageReaderTest, FormInAFormIsIgnored) {
 }
 
 TEST_F(PageReaderTest, ForeignContentHasItsOwnRules) {
-  EXPECT_EQ(Links(Read("<svg><title><a href=1></title><style><a href=2></style><script href=3></script>"
+  EXPECT_EQ(Links(Read("<svg><title><a href=1></a></title><style><a href=2></style><script href=3></script>"
                        "<a xlink:href=4></a><image href=5 /><![CDATA[<a href=no>]]></svg><![CDATA[<a href=no>]]>"
                        "<style><a href=no></style>")),
             (Lines{"a href 1", "a href 2", "script href 3", "a href 4", "image href 5"}));
@@ -113,6 +113,136 @@ TEST_F(PageReaderTest, ForeignContentHasItsOwnRules) {
   EXPECT_EQ(Links(Read("<math><style><img src=1>")), Lines{"img src 1"});
   EXPECT_TRUE(Read("<math><mi><style><img src=no></style></mi></math>").links.empty());
   EXPECT_TRUE(Read("<math><a href=no>").links.empty());  // an element of MathML
+}
+
+TEST_F(PageReaderTest, TitleOfATemplateIsNotThePages) {
+  const Page& page = Read("<template><title>no</title></template>a<title>yes</title>", {.text = true});
+  EXPECT_EQ(page.View(page.title), "yes");
+  EXPECT_EQ(page.text, "a");
+  EXPECT_EQ(Read("<template><title>no</title></template>").title.size, 0U);
+}
+
+TEST_F(PageReaderTest, ForeignTitleIsClosedByItsOwnEndTag) {
+  // The inner title is HTML's, and raw text; its end is not that of the title of SVG, in which HTML goes on.
+  EXPECT_EQ(Links(Read("<svg><title>a<title>b</title><form action=1>")), Lines{"form action 1"});
+  EXPECT_TRUE(Links(Read("<svg><title>a<title>b</title></title><form action=no>")).empty());
+  EXPECT_EQ(Links(Read("<svg><desc><textarea></desc></textarea><form action=1>")), Lines{"form action 1"});
+  EXPECT_EQ(Links(Read("<svg><title><style></title></style><form action=1>")), Lines{"form action 1"});
+}
+
+TEST_F(PageReaderTest, RawTextElementsAreOrdinaryInForeignContent) {
+  for (const std::string tag : {"title", "textarea", "style", "script", "xmp", "noscript", "iframe", "noembed"}) {
+    const std::string in_svg = "<svg><" + tag + "><image href=1 /></" + tag + "></svg><style><a href=no></style>";
+    const Lines expected = tag == "title" ? Lines{} : Lines{"image href 1"};  // in a title it is HTML's image
+    EXPECT_EQ(Links(Read(in_svg)), expected) << in_svg;
+    EXPECT_EQ(Links(Read("<math><" + tag + "><img src=1></" + tag + ">")), Lines{"img src 1"}) << tag;
+  }
+}
+
+TEST_F(PageReaderTest, HtmlGoesOnInIntegrationPointsUntilTheirEnd) {
+  for (const std::string point : {"svg><title", "svg><desc", "svg><foreignObject", "math><mi", "math><mtext",
+                                  "math><annotation-xml encoding=TEXT/html"}) {
+    EXPECT_EQ(Links(Read("<" + point + "><form action=1>")), Lines{"form action 1"}) << point;
+    EXPECT_EQ(Links(Read("<" + point + "><div><b><form action=1></form></b></div><form action=2>")),
+              (Lines{"form action 1", "form action 2"}))
+        << point;
+    // An element of HTML by the same name is another one.
+    const std::string name = point.substr(point.find('<') + 1);
+    if (name != "title") {
+      EXPECT_EQ(Links(Read("<" + point + "><" + name + "></" + name.substr(0, name.find(' ')) + "><form action=1>")),
+                Lines{"form action 1"})
+          << point;
+    }
+    // A div in it keeps it open.
+    EXPECT_EQ(Links(Read("<" + point + "><div></" + name.substr(0, name.find(' ')) + "><form action=1>")),
+              Lines{"form action 1"})
+        << point;
+    EXPECT_TRUE(Links(Read("<" + point + "><p></p></" + name.substr(0, name.find(' ')) + "><form action=no>")).empty())
+        << point;
+  }
+  EXPECT_TRUE(Links(Read("<math><annotation-xml encoding=' text/html'><form action=no>")).empty());
+  EXPECT_TRUE(Links(Read("<math><annotation-xml><form action=no>")).empty());
+  EXPECT_EQ(Links(Read("<math><annotation-xml><svg><a href=1>")), Lines{"a href 1"});
+  EXPECT_TRUE(Links(Read("<math><mi><mglyph><form action=no>")).empty());
+}
+
+TEST_F(PageReaderTest, ForeignElementsHaveTheNamespaceOfWhatTheyStandIn) {
+  EXPECT_TRUE(Links(Read("<math><svg><a href=no>")).empty());  // an svg of MathML
+  EXPECT_EQ(Links(Read("<math><mi><svg><a href=1>")), Lines{"a href 1"});
+  EXPECT_EQ(Links(Read("<svg><math><mi><a href=1>")), Lines{"a href 1"});  // a math of SVG, and its mi is no text
+  EXPECT_TRUE(Links(Read("<svg><title/><desc/><foreignObject/><form action=no>")).empty());
+}
+
+TEST_F(PageReaderTest, EndTagsCloseWhatIsOpenInForeignContent) {
+  EXPECT_EQ(Links(Read("<svg><g></svg><form action=1>")), Lines{"form action 1"});
+  EXPECT_TRUE(Links(Read("<svg><g></g></path></x><form action=no>")).empty());
+  EXPECT_EQ(Links(Read("<svg><g></p><form action=1>")), Lines{"form action 1"});
+  EXPECT_EQ(Links(Read("<svg><g></br><form action=1>")), Lines{"form action 1"});
+  EXPECT_EQ(Links(Read("<a href=1><svg><path></a><form action=2>")), (Lines{"a href 1", "form action 2"}));
+  EXPECT_EQ(Links(Read("<span><svg><path></span><form action=1>")), Lines{"form action 1"});
+  // Not past a place where HTML goes on, but for the parts of tables.
+  EXPECT_EQ(Links(Read("<div><svg><desc></div><style><a href=no></style></desc><a xlink:href=1>")), Lines{"a href 1"});
+  EXPECT_EQ(Links(Read("<td><svg><desc><p></td><form action=1>")), Lines{"form action 1"});
+  EXPECT_EQ(Links(Read("<template><svg><desc><p></template><form action=1>")), Lines{"form action 1"});
+  // Breaking out inside an integration point ends the inner drawing only.
+  EXPECT_EQ(Links(Read("<svg><foreignObject><svg><g><div></div></foreignObject><a xlink:href=1>")), Lines{"a href 1"});
+  // An <a> of SVG does not end one of HTML.
+  const Page& page = Read("<a href=1>one <svg><a href=2></a></svg>two</a>");
+  EXPECT_EQ(page.View(page.links[0].text), "one two");
+}
+
+TEST_F(PageReaderTest, CdataSectionsOpenWhereTheInnermostElementIsForeign) {
+  EXPECT_TRUE(Links(Read("<svg><title><![CDATA[<a href=no>]]>")).empty());
+  EXPECT_EQ(Links(Read("<svg><title><b><![CDATA[<a href=1>]]>")), Lines{});  // a comment to the first >
+  EXPECT_EQ(Links(Read("<svg><title><b><![CDATA[x><a href=1>]]>")), Lines{"a href 1"});
+}
+
+TEST_F(PageReaderTest, DeepForeignContentIsBounded) {
+  std::string html;
+  for (int i = 0; i < 100'000; ++i) html += "<svg>";
+  EXPECT_TRUE(Links(Read(html + "<form action=no>")).empty());
+  EXPECT_EQ(Links(Read(html + "<p><form action=1>")), Lines{"form action 1"});
+}
+
+TEST_F(PageReaderTest, FramesetHasFramesAndNothingElse) {
+  const Page& page = Read(
+      "<html><head><title>t</title><link href=0></head> <frameset rows=1><frame src=1><a href=no><script src=no>"
+      "</script><frameset><frame src=2></frameset>text<frame src=3><noframes><a href=no></noframes></frameset>"
+      "<frame src=no><body background=no><a href=no>x<noframes><a href=no></noframes><script><frame src=no></html>"
+      "<frameset><frame src=no>",
+      {.text = true});
+  EXPECT_EQ(Links(page), (Lines{"link href 0", "frame src 1", "frame src 2", "frame src 3"}));
+  EXPECT_EQ(page.text, "");
+  EXPECT_EQ(page.View(page.title), "t");
+}
+
+TEST_F(PageReaderTest, FramesetAfterABodyHasBegunIsIgnored) {
+  for (const std::string body : {"<body>", "x", "<p>x", "<img>", "<table>", "<input>", "<li>", "<div><br>", "&amp;"}) {
+    EXPECT_EQ(Links(Read(body + "<frameset><frame src=1></frameset><a href=2>")), (Lines{"frame src 1", "a href 2"}))
+        << body;
+  }
+  for (const std::string nothing : {"", " \n", "<p>", "<div><a href=0>", "<input type=hidden>", "<!-- x -->",
+                                    "<script>x</script>", "<title>x</title>", "</p></div>"}) {
+    const Page& page = Read(nothing + "<frameset><frame src=1></frameset><a href=no>");
+    ASSERT_FALSE(page.links.empty()) << nothing;
+    EXPECT_EQ(Links(page).back(), "frame src 1") << nothing;
+  }
+  EXPECT_EQ(Links(Read("<template><frameset></template><a href=1>")), Lines{"a href 1"});
+}
+
+TEST_F(PageReaderTest, BodyHasOneBackgroundAndTemplatesHaveNone) {
+  EXPECT_EQ(Links(Read("<body><body background=1><body background=2>")), Lines{"body background 1"});
+  EXPECT_TRUE(Links(Read("<template><body background=1><frame src=2></template>")).empty());
+}
+
+TEST_F(PageReaderTest, FirstMetaThatNamesAnEncodingIsKept) {
+  EXPECT_EQ(Read("<meta charset=nonsense><meta charset=koi8-r><meta charset=utf-8>").meta_encoding, Encoding::kKoi8R);
+  EXPECT_EQ(Read("<template><meta http-equiv=content-type content='a;charset=big5'></template>").meta_encoding,
+            Encoding::kBig5);
+  EXPECT_FALSE(Read("<script>'<meta charset=koi8-r>'</script>").meta_encoding);
+  PageReader reader;
+  reader.Read("<meta charset=koi8-r>");
+  EXPECT_FALSE(reader.Read("<p>").meta_encoding);
 }
 
 TEST_F(PageReaderTest, AnchorTextIsCollapsedAndHoldsAlternativeText) {

@@ -7,14 +7,12 @@ namespace portolan {
 namespace {
 
 // Bits of interest_.
-constexpr uint8_t kStart = 1;  // start tag always
-constexpr uint8_t kEnd = 2;    // end tag always
-constexpr uint8_t kBlock = 4;  // both, while text is collected: a line of its own
-constexpr uint8_t kGap = 8;    // both, while text is collected: apart by a blank
-constexpr uint8_t kAny = 16;   // both, in foreign content
-
-// Nesting of svg and math deeper than this is not followed; its end tags are those of the last level that was.
-constexpr size_t kMaxForeignDepth = 256;
+constexpr uint8_t kStart = 1;   // start tag always
+constexpr uint8_t kEnd = 2;     // end tag always
+constexpr uint8_t kBlock = 4;   // both, while text is collected: a line of its own
+constexpr uint8_t kGap = 8;     // both, while text is collected: apart by a blank
+constexpr uint8_t kAny = 16;    // both, in foreign content and where a frameset may still come
+constexpr uint8_t kFrame = 32;  // both, in and behind a frameset
 
 constexpr Tag kStartTags[] = {Tag::kA,        Tag::kArea,      Tag::kBase,     Tag::kBody,  Tag::kFrame,
                               Tag::kIframe,   Tag::kImg,       Tag::kImage,    Tag::kInput, Tag::kEmbed,
@@ -22,8 +20,9 @@ constexpr Tag kStartTags[] = {Tag::kA,        Tag::kArea,      Tag::kBase,     T
                               Tag::kHtml,     Tag::kSource,    Tag::kVideo,    Tag::kAudio, Tag::kTrack,
                               Tag::kTitle,    Tag::kTextarea,  Tag::kStyle,    Tag::kXmp,   Tag::kNoembed,
                               Tag::kNoframes, Tag::kPlaintext, Tag::kTemplate, Tag::kSvg,   Tag::kMath};
-constexpr Tag kEndTags[] = {Tag::kA,      Tag::kTemplate, Tag::kTitle,    Tag::kScript, Tag::kStyle,
-                            Tag::kIframe, Tag::kNoembed,  Tag::kNoframes, Tag::kForm};
+constexpr Tag kEndTags[] = {Tag::kA,       Tag::kTemplate, Tag::kTitle, Tag::kScript,   Tag::kStyle, Tag::kIframe,
+                            Tag::kNoembed, Tag::kNoframes, Tag::kForm,  Tag::kTextarea, Tag::kXmp};
+constexpr Tag kFrames[] = {Tag::kFrameset, Tag::kFrame, Tag::kNoframes, Tag::kHtml};
 constexpr Tag kCitations[] = {Tag::kBlockquote, Tag::kQ, Tag::kIns, Tag::kDel};
 constexpr Tag kBlocks[] = {
     Tag::kAddress, Tag::kArticle,  Tag::kAside,      Tag::kBlockquote, Tag::kBody,    Tag::kBr,      Tag::kCaption,
@@ -35,63 +34,6 @@ constexpr Tag kBlocks[] = {
     Tag::kPre,     Tag::kSearch,   Tag::kSection,    Tag::kSummary,    Tag::kTable,   Tag::kTbody,   Tag::kTfoot,
     Tag::kThead,   Tag::kTr,       Tag::kUl,         Tag::kXmp,        Tag::kNoscript};
 constexpr Tag kGaps[] = {Tag::kTd, Tag::kTh, Tag::kButton, Tag::kSelect, Tag::kTextarea, Tag::kImg, Tag::kInput};
-
-// Start tags that end foreign content wherever they stand in it (13.2.6.5); font only with certain attributes.
-constexpr bool BreaksOut(Tag tag) {
-  switch (tag) {
-    case Tag::kB:
-    case Tag::kBig:
-    case Tag::kBlockquote:
-    case Tag::kBody:
-    case Tag::kBr:
-    case Tag::kCenter:
-    case Tag::kCode:
-    case Tag::kDd:
-    case Tag::kDiv:
-    case Tag::kDl:
-    case Tag::kDt:
-    case Tag::kEm:
-    case Tag::kEmbed:
-    case Tag::kH1:
-    case Tag::kH2:
-    case Tag::kH3:
-    case Tag::kH4:
-    case Tag::kH5:
-    case Tag::kH6:
-    case Tag::kHead:
-    case Tag::kHr:
-    case Tag::kI:
-    case Tag::kImg:
-    case Tag::kLi:
-    case Tag::kListing:
-    case Tag::kMenu:
-    case Tag::kMeta:
-    case Tag::kNobr:
-    case Tag::kOl:
-    case Tag::kP:
-    case Tag::kPre:
-    case Tag::kRuby:
-    case Tag::kS:
-    case Tag::kSmall:
-    case Tag::kSpan:
-    case Tag::kStrong:
-    case Tag::kStrike:
-    case Tag::kSub:
-    case Tag::kSup:
-    case Tag::kTable:
-    case Tag::kTt:
-    case Tag::kU:
-    case Tag::kUl:
-    case Tag::kVar:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsMathText(Tag tag) {
-  return tag == Tag::kMi || tag == Tag::kMo || tag == Tag::kMn || tag == Tag::kMs || tag == Tag::kMtext;
-}
 
 }  // namespace
 
@@ -105,17 +47,20 @@ PageSink::PageSink(const PageOptions& options, Page& page) : options_(options), 
   if (options_.citations) add(kCitations, kStart);
   add(kBlocks, kBlock);
   add(kGaps, kGap);
+  add(kFrames, kFrame);
   Begin();
 }
 
 void PageSink::Begin() {
   page_.Clear();
-  in_title_ = title_seen_ = hidden_ = in_form_ = anchor_open_ = false;
+  in_title_ = title_seen_ = hidden_ = raw_open_ = in_form_ = has_background_ = anchor_open_ = false;
   title_open_ = true;
   text_open_ = options_.text;
   anchor_link_ = -1;
   template_depth_ = 0;
-  foreign_.clear();
+  frames_ = Frames::kPossible;
+  frameset_depth_ = 0;
+  foreign_.Clear();
   anchor_.clear();
   title_.clear();
   anchor_gaps_.Clear();
@@ -130,12 +75,16 @@ void PageSink::Finish() {
 }
 
 void PageSink::UpdateWishes() {
+  if (frames_ == Frames::kInFrameset || frames_ == Frames::kAfterFrameset) {
+    collects_ = wants_text_ = false;
+    start_mask_ = end_mask_ = kFrame;
+    return;
+  }
   const bool foreign = !foreign_.empty();
-  const bool in_svg = foreign && foreign_.back().svg && !(foreign_.back().tag == Tag::kForeignObject);
-  const bool shown = !hidden_ && template_depth_ == 0 && !in_svg && !in_title_;
-  const bool collects = (text_open_ || anchor_open_) && shown;
-  wants_text_ = collects || (in_title_ && title_open_);
-  const auto extra = static_cast<uint8_t>((collects ? kBlock | kGap : 0) | (foreign ? kAny : 0));
+  const bool undecided = frames_ == Frames::kPossible;
+  collects_ = (text_open_ || anchor_open_) && !hidden_ && !in_title_ && template_depth_ == 0 && !foreign_.HidesText();
+  wants_text_ = collects_ || (in_title_ && title_open_) || (undecided && !hidden_ && !in_title_);
+  const auto extra = static_cast<uint8_t>((collects_ ? kBlock | kGap : 0) | (foreign || undecided ? kAny : 0));
   start_mask_ = kStart | extra;
   end_mask_ = kEnd | extra;
 }
@@ -143,15 +92,20 @@ void PageSink::UpdateWishes() {
 void PageSink::Text(std::string_view piece) {
   if (in_title_) {
     if (title_open_) title_open_ = title_gaps_.Append(title_, 0, options_.max_title_bytes, piece);
-  } else {
-    if (anchor_open_) anchor_open_ = anchor_gaps_.Append(anchor_, 0, options_.max_anchor_bytes, piece);
-    if (text_open_) {
-      text_open_ = text_gaps_.Append(page_.text, 0, options_.max_text_bytes, piece);
-      page_.text_cut = !text_open_;
-    }
-    if (anchor_open_ || text_open_) return;
+    UpdateWishes();
+    return;
   }
-  UpdateWishes();
+  if (frames_ == Frames::kPossible && piece.find_first_not_of(std::string_view("\0\t\n\f\r ", 6)) != piece.npos) {
+    frames_ = Frames::kBody;
+    UpdateWishes();
+  }
+  if (!collects_) return;
+  if (anchor_open_) anchor_open_ = anchor_gaps_.Append(anchor_, 0, options_.max_anchor_bytes, piece);
+  if (text_open_) {
+    text_open_ = text_gaps_.Append(page_.text, 0, options_.max_text_bytes, piece);
+    page_.text_cut = !text_open_;
+  }
+  if (!anchor_open_ && !text_open_) UpdateWishes();
 }
 
 void PageSink::Break(Collapser::Gap gap) {
@@ -161,89 +115,143 @@ void PageSink::Break(Collapser::Gap gap) {
 
 TextState PageSink::StartTag(const TagToken& tag) {
   FindAttributes(tag);
-  if (InForeignContent()) return ForeignStartTag(tag);
-  return HtmlStartTag(tag);
-}
-
-TextState PageSink::ForeignStartTag(const TagToken& tag) {
-  if (BreaksOut(tag.tag) || (tag.tag == Tag::kFont && Has(kFontStyle))) {
-    while (InForeignContent()) foreign_.pop_back();
+  if (frames_ == Frames::kInFrameset || frames_ == Frames::kAfterFrameset) return FramesetStartTag(tag);
+  if (frames_ == Frames::kPossible && RulesOutFrameset(tag.tag)) {
+    frames_ = Frames::kBody;
     UpdateWishes();
-    return HtmlStartTag(tag);
   }
-  const bool svg = foreign_.back().svg;
-  if (svg && (tag.tag == Tag::kA || tag.tag == Tag::kImage || tag.tag == Tag::kScript)) {
-    const Attribute href = Has(kHref) ? kHref : kXlinkHref;
-    const LinkKind kind = tag.tag == Tag::kA       ? LinkKind::kNavigation
-                          : tag.tag == Tag::kImage ? LinkKind::kEmbed
-                                                   : LinkKind::kResource;
-    if (Has(href)) AddLink(tag, href, kind, tag.tag == Tag::kA && Has(kRel) ? ParseRel(Value(kRel)) : 0);
-    return TextState::kData;
-  }
-  if (tag.self_closing || foreign_.size() >= kMaxForeignDepth) return TextState::kData;
-  if (svg) {
-    if (tag.tag == Tag::kSvg) foreign_.push_back({tag.tag, true, false});
-    if (tag.tag == Tag::kForeignObject || tag.tag == Tag::kDesc || tag.tag == Tag::kTitle) {
-      foreign_.push_back({tag.tag, true, true});
-    }
-  } else if (tag.tag == Tag::kMath || tag.tag == Tag::kSvg) {
-    foreign_.push_back({tag.tag, tag.tag == Tag::kSvg, false});
-  } else if (IsMathText(tag.tag)) {
-    foreign_.push_back({tag.tag, false, true});
-  } else if (tag.tag == Tag::kAnnotationXml && Has(kEncoding)) {
-    const std::string_view encoding = Value(kEncoding);
-    if (EqualsIgnoringCase(encoding, "text/html") || EqualsIgnoringCase(encoding, "application/xhtml+xml")) {
-      foreign_.push_back({tag.tag, false, true});
-    }
-  }
+  if (foreign_.empty() && tag.tag != Tag::kSvg && tag.tag != Tag::kMath) return HtmlStartTag(tag);
+  const ForeignContent::Space space = foreign_.Start(ForeignTag(tag));
   UpdateWishes();
+  if (space == ForeignContent::Space::kHtml) return HtmlStartTag(tag);
+  if (space == ForeignContent::Space::kSvg) SvgLink(tag);
   return TextState::kData;
 }
 
-void PageSink::ForeignEndTag(const TagToken& tag) {
-  // What ends an element of HTML around the svg ends the svg with it.
-  const bool breaks = (interest_[static_cast<size_t>(tag.tag)] & kBlock) != 0;
-  if (foreign_.back().html_inside) {
-    if (foreign_.back().tag == tag.tag) foreign_.pop_back();
-  } else if (breaks) {
-    while (InForeignContent()) foreign_.pop_back();
-  } else {
-    // Up to the nearest of this name, not past a place where HTML goes on.
-    for (size_t i = foreign_.size(); i > 0; --i) {
-      if (foreign_[i - 1].tag == tag.tag) {
-        foreign_.resize(i - 1);
-        break;
-      }
-      if (foreign_[i - 1].html_inside) break;
-    }
+ForeignContent::StartTag PageSink::ForeignTag(const TagToken& tag) {
+  bool html_encoding = false;
+  if (tag.tag == Tag::kAnnotationXml && Has(kEncoding)) {
+    // Compared as written: a blank too many, and it is no integration point.
+    scratch_.clear();
+    AppendAttributeValue(scratch_, values_[kEncoding]);
+    html_encoding = EqualsIgnoringCase(scratch_, "text/html") || EqualsIgnoringCase(scratch_, "application/xhtml+xml");
   }
-  UpdateWishes();
+  return {.tag = tag.tag,
+          .name = tag.name,
+          .self_closing = tag.self_closing,
+          .font_style = Has(kFontStyle),
+          .html_encoding = html_encoding};
+}
+
+void PageSink::SvgLink(const TagToken& tag) {
+  if (tag.tag != Tag::kA && tag.tag != Tag::kImage && tag.tag != Tag::kScript) return;
+  const Attribute href = Has(kHref) ? kHref : kXlinkHref;
+  const LinkKind kind = tag.tag == Tag::kA       ? LinkKind::kNavigation
+                        : tag.tag == Tag::kImage ? LinkKind::kEmbed
+                                                 : LinkKind::kResource;
+  if (Has(href)) AddLink(tag, href, kind, tag.tag == Tag::kA && Has(kRel) ? ParseRel(Value(kRel)) : 0);
+}
+
+// The start tags in a body that clear the standard's frameset-ok flag.
+bool PageSink::RulesOutFrameset(Tag tag) {
+  switch (tag) {
+    case Tag::kApplet:
+    case Tag::kArea:
+    case Tag::kBody:
+    case Tag::kBr:
+    case Tag::kButton:
+    case Tag::kDd:
+    case Tag::kDt:
+    case Tag::kEmbed:
+    case Tag::kHr:
+    case Tag::kIframe:
+    case Tag::kImage:
+    case Tag::kImg:
+    case Tag::kKeygen:
+    case Tag::kLi:
+    case Tag::kListing:
+    case Tag::kMarquee:
+    case Tag::kObject:
+    case Tag::kPlaintext:
+    case Tag::kPre:
+    case Tag::kSelect:
+    case Tag::kTable:
+    case Tag::kTextarea:
+    case Tag::kWbr:
+    case Tag::kXmp:
+      return true;
+    case Tag::kInput:
+      return !Has(kType) || !EqualsIgnoringCase(Value(kType), "hidden");
+    default:
+      return false;
+  }
+}
+
+// In a frameset there are frames and framesets, and noframes there and behind it; everything else is ignored.
+TextState PageSink::FramesetStartTag(const TagToken& tag) {
+  switch (tag.tag) {
+    case Tag::kNoframes:
+      return BeginText(tag);
+    case Tag::kHtml:
+      Element(tag);
+      break;
+    case Tag::kFrameset:
+      if (frames_ == Frames::kInFrameset) ++frameset_depth_;
+      break;
+    case Tag::kFrame:
+      if (frames_ == Frames::kInFrameset) Element(tag);
+      break;
+    default:
+      break;
+  }
+  return TextState::kData;
 }
 
 TextState PageSink::HtmlStartTag(const TagToken& tag) {
   const uint8_t interest = interest_[static_cast<size_t>(tag.tag)];
-  if ((interest & kBlock) != 0) {
+  if (collects_ && (interest & kBlock) != 0) {
     Break(Collapser::Gap::kLine);
-  } else if ((interest & kGap) != 0) {
+  } else if (collects_ && (interest & kGap) != 0) {
     Break(Collapser::Gap::kBlank);
+  }
+  if (frames_ == Frames::kPossible && tag.tag == Tag::kFrameset && template_depth_ == 0 && foreign_.empty()) {
+    CloseAnchor();
+    frames_ = Frames::kInFrameset;
+    frameset_depth_ = 1;
+    UpdateWishes();
+    return TextState::kData;
   }
   if ((interest & kStart) == 0) return TextState::kData;
   Element(tag);
+  return TextStateAfter(tag.tag) == TextState::kData ? TextState::kData : BeginText(tag);
+}
+
+TextState PageSink::BeginText(const TagToken& tag) {
   const TextState next = TextStateAfter(tag.tag);
-  if (next != TextState::kData) {
-    hidden_ = next == TextState::kScriptData || (next == TextState::kRawtext && tag.tag != Tag::kXmp);
-    in_title_ = tag.tag == Tag::kTitle;
-    if (in_title_) {
-      title_open_ = !title_seen_;
-      title_seen_ = true;
-    }
-    UpdateWishes();
+  raw_open_ = true;
+  // The title of a page is the first in its tree; what a template holds is not in it.
+  in_title_ = tag.tag == Tag::kTitle && template_depth_ == 0;
+  hidden_ = next == TextState::kScriptData || (next == TextState::kRawtext && tag.tag != Tag::kXmp);
+  if (in_title_) {
+    title_open_ = !title_seen_;
+    title_seen_ = true;
   }
+  UpdateWishes();
   return next;
 }
 
 void PageSink::EndTag(const TagToken& tag) {
-  if (!foreign_.empty()) ForeignEndTag(tag);
+  if (raw_open_) {
+    raw_open_ = in_title_ = hidden_ = false;
+    UpdateWishes();
+  } else if (frames_ == Frames::kInFrameset) {
+    if (tag.tag == Tag::kFrameset && --frameset_depth_ == 0) frames_ = Frames::kAfterFrameset;
+    return;
+  } else if (!foreign_.empty()) {
+    const bool html = foreign_.End(tag.tag, tag.name, template_depth_ > 0);
+    UpdateWishes();
+    if (!html) return;
+  }
   switch (tag.tag) {
     case Tag::kA:
       CloseAnchor();
@@ -255,18 +263,10 @@ void PageSink::EndTag(const TagToken& tag) {
     case Tag::kForm:
       if (template_depth_ == 0) in_form_ = false;
       break;
-    case Tag::kTitle:
-    case Tag::kScript:
-    case Tag::kStyle:
-    case Tag::kIframe:
-    case Tag::kNoembed:
-    case Tag::kNoframes:
-      in_title_ = hidden_ = false;
-      UpdateWishes();
-      break;
     default:
       break;
   }
+  if (!collects_) return;
   const uint8_t interest = interest_[static_cast<size_t>(tag.tag)];
   if ((interest & kBlock) != 0) {
     Break(Collapser::Gap::kLine);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "html/collapse.h"
+#include "html/foreign_content.h"
 #include "html/page.h"
 #include "html/tokenizer.h"
 
@@ -27,7 +28,7 @@ class PageSink {
   }
   TextState StartTag(const TagToken& tag);
   void EndTag(const TagToken& tag);
-  bool InForeignContent() const { return !foreign_.empty() && !foreign_.back().html_inside; }
+  bool InForeignContent() const { return foreign_.AtForeignElement(); }
 
  private:
   // The attributes that any element is asked for.
@@ -54,24 +55,25 @@ class PageSink {
     kAttributeCount
   };
 
-  // An open svg, math, or a place in them where HTML goes on.
-  struct Foreign {
-    Tag tag;
-    bool svg;          // or a part of one; otherwise of math
-    bool html_inside;  // an integration point
-  };
+  // Whether the page has a body or a frameset. A frameset counts until something of a body has come (the standard's
+  // frameset-ok flag); in it and behind it there is nothing but frames.
+  enum class Frames : uint8_t { kPossible, kBody, kInFrameset, kAfterFrameset };
 
   void FindAttributes(const TagToken& tag);
   bool Has(Attribute attribute) const { return (found_ & (1U << attribute)) != 0; }
   // The decoded value, blanks around it cut. Valid until the next call.
   std::string_view Value(Attribute attribute);
 
-  TextState ForeignStartTag(const TagToken& tag);
-  void ForeignEndTag(const TagToken& tag);
+  void SvgLink(const TagToken& tag);
   TextState HtmlStartTag(const TagToken& tag);
+  TextState FramesetStartTag(const TagToken& tag);
+  TextState BeginText(const TagToken& tag);  // of an element whose content the tokenizer reads as text
+  bool RulesOutFrameset(Tag tag);
+  ForeignContent::StartTag ForeignTag(const TagToken& tag);
   void Element(const TagToken& tag);
   void Anchor(const TagToken& tag);
   void Meta(const TagToken& tag);
+  void MetaCharset();
   void AddLink(const TagToken& tag, Attribute from, LinkKind kind, uint16_t rel = 0);
   void AddLink(const TagToken& tag, LinkAttribute attribute, std::string_view url, LinkKind kind, uint16_t rel);
   void AddSrcset(const TagToken& tag);
@@ -95,16 +97,21 @@ class PageSink {
   uint8_t start_mask_ = 0;
   uint8_t end_mask_ = 0;
   bool wants_text_ = false;
+  bool collects_ = false;  // what text comes belongs to the page's text or to an anchor's
   bool in_title_ = false;
   bool title_seen_ = false;
   bool title_open_ = true;  // it may still grow
   bool hidden_ = false;     // in raw text that nobody sees
+  bool raw_open_ = false;   // the next end tag is that of an element read as text
   bool text_open_ = false;  // it may still grow
   bool in_form_ = false;
+  bool has_background_ = false;  // of the body: later body tags only add what is not there
   bool anchor_open_ = false;
   int64_t anchor_link_ = -1;
   uint32_t template_depth_ = 0;
-  std::vector<Foreign> foreign_;
+  Frames frames_ = Frames::kPossible;
+  uint32_t frameset_depth_ = 0;
+  ForeignContent foreign_;
 
   std::array<std::string_view, kAttributeCount> values_;
   uint32_t found_ = 0;

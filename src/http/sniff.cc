@@ -93,7 +93,7 @@ bool IsWebm(std::string_view bytes) {
     while (width < 8 && (static_cast<uint8_t>(bytes[at]) & (0x80 >> (width - 1))) == 0) ++width;
     at += width;
     while (at < bytes.size() && bytes[at] == '\0') ++at;
-    return bytes.substr(std::min(at, bytes.size()), 4) == "webm";
+    if (bytes.substr(std::min(at, bytes.size()), 4) == "webm") return true;
   }
   return false;
 }
@@ -174,7 +174,8 @@ std::string_view UnknownType(std::string_view bytes, bool scriptable) {
     if (const std::string_view found = MatchScriptable(bytes); !found.empty()) return found;
   }
   if (bytes.starts_with("%!PS-Adobe-")) return "application/postscript";
-  if (HasTextMark(bytes)) return "text/plain";
+  // The standard's patterns are four bytes long, the bytes behind the mark being any.
+  if (bytes.size() >= 4 && HasTextMark(bytes)) return "text/plain";
   for (const auto match : {MatchImage, MatchMedia}) {
     if (const std::string_view found = match(bytes); !found.empty()) return found;
   }
@@ -185,16 +186,16 @@ std::string_view UnknownType(std::string_view bytes, bool scriptable) {
 
 // Section 7.2, for text/plain as a misconfigured Apache sends it with everything.
 std::string_view TextOrBinary(std::string_view bytes) {
-  if (HasTextMark(bytes) || !HasBinaryByte(bytes)) return "text/plain";
-  return UnknownType(bytes, false);
+  return HasTextMark(bytes) || !HasBinaryByte(bytes) ? "text/plain" : "application/octet-stream";
 }
 
+// Section 5.1, the check-for-apache-bug flag: byte by byte, for any other spelling was written by somebody.
 bool HasApacheBug(std::string_view field) {
   return field == "text/plain" || field == "text/plain; charset=ISO-8859-1" ||
          field == "text/plain; charset=iso-8859-1" || field == "text/plain; charset=UTF-8";
 }
 
-// Section 7.3: text/html that is a feed.
+// text/html that is a feed: section 7.3 of earlier editions.
 std::string_view FeedOrHtml(std::string_view bytes) {
   if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
   for (;;) {
@@ -208,7 +209,7 @@ std::string_view FeedOrHtml(std::string_view bytes) {
       end = bytes.find('>');
       end = end == std::string_view::npos ? end : end + 1;
     } else if (bytes.starts_with("<?")) {
-      end = bytes.find("?>");
+      end = bytes.find("?>", 2);
       end = end == std::string_view::npos ? end : end + 2;
     } else {
       break;

@@ -1,8 +1,17 @@
 // What a body is, by its declared type and its first bytes (WHATWG MIME Sniffing section 7), as a crawler needs it.
 //
-// The computed type is the standard's, with one departure: an ISO media file of any brand counts, not only those of
-// "mp4", so that AVIF, HEIC and QuickTime do not become binary data. ContentKind folds types into what the crawler does
-// with them.
+// The computed type is the standard's, step by step (sniff_test.cc is named after the steps), with these departures:
+//   - 6.1, 6.2.1: an ISO media file of any brand counts, not only those of "mp4", so that AVIF, HEIC and QuickTime are
+//     not binary data; the first two are images.
+//   - 6.2.3: frames of MP3 are measured as MPEG has them. The standard's text takes bytes for frames that are none.
+//   - 7 step 1: text/html may be a feed by its first element (rss, feed, rdf:RDF with the names of RSS 1.0), as earlier
+//     editions of the standard had it: servers send feeds so, and a feed's links are not those of a page.
+//   - 7 steps 5 and 7: every type of image, audio and video counts as supported.
+//   - 7.1: a body of unknown type that begins like a font (6.3) is one; the standard has that in a comment.
+// A text/plain as a misconfigured Apache sends it with everything (the check-for-apache-bug flag, 5.1) is text, or
+// binary data and nothing more exact, whatever it begins with (7.2).
+//
+// ContentKind folds types into what the crawler does with them.
 
 #pragma once
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/ascii.h"
-#include "base/utf8.h"
 #include "http/date.h"
 
 namespace portolan {
@@ -61,23 +60,6 @@ std::optional<int64_t> RetryAfterNs(std::string_view value, int64_t now_unix_ns)
   if (!date) return std::nullopt;
   const int64_t wait = *date - now_unix_ns / kNsPerSecond;
   return std::clamp<int64_t>(wait, 0, kMaxSeconds) * kNsPerSecond;
-}
-
-std::string LocationTarget(std::string_view value) {
-  constexpr std::string_view kHexDigits = "0123456789ABCDEF";
-  std::string target;
-  target.reserve(value.size());
-  while (!value.empty()) {
-    const size_t length = Utf8SequenceLength(value);
-    if (length != 0) {
-      target += value.substr(0, length);
-    } else {
-      const auto byte = static_cast<uint8_t>(value[0]);
-      target += {'%', kHexDigits[byte >> 4], kHexDigits[byte & 15]};
-    }
-    value.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return target;
 }
 
 std::optional<std::string_view> CanonicalInLinkField(std::string_view value) {

@@ -23,10 +23,6 @@ constexpr bool IsRedirectStatus(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// The value of Location as the URL parser is to read it. Bytes that are no UTF-8, which it would take for U+FFFD, are
-// percent-encoded, so that the server is asked for the very bytes that it named; the rest stays as it is.
-std::string LocationTarget(std::string_view value);
-
 // The target of the first link with rel=canonical in the value of one Link field (RFC 8288), as written.
 std::optional<std::string_view> CanonicalInLinkField(std::string_view value);
 

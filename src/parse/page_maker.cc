@@ -13,6 +13,7 @@
 #include "parse/similarity.h"
 #include "robots/fetch_policy.h"
 #include "robots/robots_txt.h"
+#include "url/raw_bytes.h"
 
 namespace portolan {
 namespace {
@@ -251,17 +252,25 @@ void PageMaker::TakeRedirect(PageResult& result, RecordFacts& facts) {
   if (!location) return;
   facts.location = *location;
   collector_.Begin(result.links, 1, 1);
-  AddLink(LocationTarget(*location), kFoundRedirect, result);
+  AddLink(EscapeBrokenUtf8(*location), kFoundRedirect, result);
 }
 
 std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, RobotsTag& tag) {
   const auto mime = ExtractMimeType(head_.fields);
   const std::string* label = mime ? mime->Parameter("charset") : nullptr;
-  const CharsetDecision decision =
+  CharsetDecision decision =
       SniffCharset(body.substr(0, kDetectBytes), label != nullptr ? std::string_view(*label) : std::string_view());
   body.remove_prefix(decision.bom_bytes);
-  CharsetDecoder charset(decision.encoding);
-  const Page& page = reader_->Read(charset.Decode(body, /*last=*/true));
+  const auto read = [&]() -> const Page& {
+    CharsetDecoder charset(decision.encoding);
+    return reader_->Read(charset.Decode(body, /*last=*/true));
+  };
+  const Page* read_page = &read();
+  if (const auto changed = ChangedEncoding(decision, read_page->meta_encoding)) {
+    decision = *changed;
+    read_page = &read();
+  }
+  const Page& page = *read_page;
 
   const PageLinksOptions resolve{.link = options_.link,
                                  .encoding = decision.encoding,
@@ -281,13 +290,14 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
   if (const auto refresh = head_.fields.Find("refresh")) {
     if (const auto target = RefreshUrl(*refresh)) {
       redirected = IsPromptRefresh(*refresh);
-      AddLink(*target, redirected ? kFoundRedirect : 0, result);
+      AddLink(EscapeBrokenUtf8(*target), redirected ? kFoundRedirect : 0, result);
     }
   }
   for (size_t i = 0; i < head_.fields.size(); ++i) {
     const HeaderFields::Field field = head_.fields[i];
     if (!EqualsIgnoringCase(field.name, "link")) continue;
-    if (const auto target = CanonicalInLinkField(field.value)) AddLink(*target, kFoundCanonical, result);
+    if (const auto target = CanonicalInLinkField(field.value))
+      AddLink(EscapeBrokenUtf8(*target), kFoundCanonical, result);
   }
   for (const ResolvedLink& resolved : links_.links) {
     const PageLink& source = page.links[resolved.source];
@@ -340,7 +350,7 @@ void PageMaker::ReadRobots(std::string_view body, PageResult& result) {
     case RobotsVerdict::kFollow: {
       // Without a target that can be fetched this is no answer: nothing is allowed for now.
       const auto location = head_.fields.Find("location");
-      if (location && ResolveLink(LocationTarget(*location), url_, options_.link, link_) == LinkOutcome::kCrawlable) {
+      if (location && ResolveLink(EscapeBrokenUtf8(*location), url_, options_.link, link_) == LinkOutcome::kCrawlable) {
         robots.kind = RobotsAnswer::Kind::kFollow;
         robots.follow = link_.url.href();
       }

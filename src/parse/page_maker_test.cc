@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "base/hash.h"
+#include "html/charset_sniff.h"
 #include "robots/robots_rules.h"
 #include "url/surt.h"
 #include "warc/cdxj.h"
@@ -296,6 +297,37 @@ TEST(PageMakerTest, CharsetsAreDecodedBeforeReading) {
   const PageResult result = maker.Make(std::move(response));
   EXPECT_THAT(Links(result), ElementsAre("http://a.test/%D0%BF%D1%80"));
   EXPECT_THAT(result.archive.cdxj_tail, HasSubstr(R"("charset": "windows-1251")"));
+}
+
+TEST(PageMakerTest, MetaFarBehindChangesTheCharsetOnce) {
+  PageMaker maker = Maker();
+  const auto links = [&](const std::string& type, const std::string& html) {
+    return Links(maker.Make(Response("http://a.test/", "HTTP/1.1 200 OK\r\nContent-Type: " + type + "\r\n\r\n", html)));
+  };
+  const std::string far(kDetectBytes + 10, ' ');
+  const std::string meta = "<meta charset=koi8-r>";
+  const std::string link = "<a href='?\xd4'>x</a>";  // т
+  EXPECT_THAT(links("text/html", far + meta + link), ElementsAre("http://a.test/?%D4"));
+  EXPECT_THAT(links("text/html", link + far + meta), ElementsAre("http://a.test/?%D4"));
+  EXPECT_THAT(links("text/html", far + meta + "<meta charset=utf-8>" + link), ElementsAre("http://a.test/?%D4"));
+  EXPECT_THAT(links("text/html", far + meta + "<a href='/\xd4'>x</a>"), ElementsAre("http://a.test/%D1%82"));
+  // What a mark or the server says stands.
+  EXPECT_THAT(links("text/html; charset=windows-1251", far + meta + "<a href='/\xd4'>x</a>"),
+              ElementsAre("http://a.test/%D0%A4"));
+  EXPECT_THAT(links("text/html", "\xef\xbb\xbf" + far + meta + "<a href='?\xd1\x82'>x</a>"),
+              ElementsAre("http://a.test/?%D1%82"));
+  // The prescan's word is a first guess too: this one it found in a script.
+  EXPECT_THAT(links("text/html", "<script>'<meta charset=big5>'</script>" + far + meta + "<a href='/\xd4'>x</a>"),
+              ElementsAre("http://a.test/%D1%82"));
+}
+
+TEST(PageMakerTest, HeaderFieldsAskForTheBytesThatTheServerNamed) {
+  PageMaker maker = Maker();
+  EXPECT_THAT(Links(maker.Make(Html("", "Refresh: 0; url=/caf\xe9?\xe9\r\n"))),
+              ElementsAre("r http://a.test/caf%E9?%E9"));
+  EXPECT_THAT(Links(maker.Make(Html("", "Link: </\xe9>; rel=canonical\r\n"))), ElementsAre("c http://a.test/%E9"));
+  EXPECT_THAT(Links(maker.Make(Html("", "Link: </\xc3\xa9>; rel=canonical\r\n"))),
+              ElementsAre("c http://a.test/%C3%A9"));
 }
 
 TEST(PageMakerTest, QueriesAreInTheCharsetOfThePage) {

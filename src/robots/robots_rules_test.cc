@@ -228,6 +228,57 @@ TEST(RobotsTxtTest, GroupsOfOneAgentAreMerged) {
   EXPECT_FALSE(rules->Allows("/3"));
 }
 
+TEST(RobotsTxtTest, GoogleOnly_MisspeltKeysAreReadAsTheyWereMeant) {
+  const std::string text =
+      "User agent: a\nDissallow: /1\nDISSALOW: /2\ndisalow : /3\nDiasllow: /4\nDisallaw: /5\n"
+      "Useragent: b\nDisallow: /6\nSite-map: http://a.test/s.xml\n";
+  const RobotsTxt parsed = ParseRobots(text, {.agent = "a"});
+  EXPECT_EQ(parsed.group, RobotsGroup::kOwn);
+  const auto rules = RobotsRules::Open(parsed.rules);
+  EXPECT_EQ(rules->size(), 5U);
+  for (const char* path : {"/1", "/2", "/3", "/4", "/5"}) EXPECT_FALSE(rules->Allows(path)) << path;
+  EXPECT_TRUE(rules->Allows("/6"));
+  EXPECT_FALSE(RobotsRules::Open(ParseRobots(text, {.agent = "b"}).rules)->Allows("/6"));
+  EXPECT_EQ(parsed.sitemaps, std::vector<std::string>{"http://a.test/s.xml"});
+}
+
+TEST(RobotsTxtTest, ID_WhatOnlyLooksLikeAKeyIsIgnored) {
+  const RobotsTxt parsed = ParseRobots(
+      "User-agent: *\nDisallowed: /1\nDesallow: /2\nDisallow /3\nNoindex: /4\nSitemaps: /5\nSite map: /6\nallows: /7\n",
+      {.agent = "a"});
+  EXPECT_EQ(RobotsRules::Open(parsed.rules)->size(), 0U);
+  EXPECT_TRUE(parsed.sitemaps.empty());
+}
+
+TEST(RobotsTxtTest, BlanksOfAnyKindAroundKeysAndValuesAreNoPartOfThem) {
+  // No-break space, ideographic space, zero-width space, thin space, narrow no-break space, next line, BOM, Latin-1.
+  for (const std::string blank : {" ", "\xc2\xa0", "\xe3\x80\x80", "\xe2\x80\x8b", "\xe2\x80\x89", "\xe2\x80\xaf",
+                                  "\xc2\x85", "\xef\xbb\xbf", "\xa0", " \xc2\xa0\t\xe2\x80\xa8"}) {
+    const RobotsTxt parsed =
+        ParseRobots("User-agent:" + blank + "a" + blank + "\n" + (blank == "\xef\xbb\xbf" ? "" : blank) + "Disallow" +
+                        blank + ":" + blank + "/lib" + blank + "\nCrawl-delay:" + blank + "2" + blank +
+                        "\nSitemap:" + blank + "http://a.test/s" + blank + "\n",
+                    {.agent = "a"});
+    EXPECT_EQ(parsed.group, RobotsGroup::kOwn) << blank;
+    EXPECT_FALSE(RobotsRules::Open(parsed.rules)->Allows("/lib")) << blank;
+    EXPECT_EQ(parsed.crawl_delay_ms, 2000U) << blank;
+    EXPECT_EQ(parsed.sitemaps, std::vector<std::string>{"http://a.test/s"}) << blank;
+  }
+  // A mark in front of a line inside the file makes it garbage.
+  EXPECT_EQ(RobotsRules::Open(ParseRobots("User-agent: *\n\xef\xbb\xbf"
+                                          "Disallow: /\n",
+                                          {.agent = "a"})
+                                  .rules)
+                ->size(),
+            0U);
+  // Letters whose last byte is that of a blank stay: "à" ends in 0xA0, "…" in 0xA6.
+  const RobotsTxt letters = ParseRobots("User-agent: *\nDisallow: /\xc3\xa0\nSitemap: /\xe2\x80\xa6\n", {.agent = "a"});
+  EXPECT_FALSE(RobotsRules::Open(letters.rules)->Allows("/%C3%A0"));
+  EXPECT_TRUE(RobotsRules::Open(letters.rules)->Allows("/%C3"));
+  EXPECT_EQ(letters.sitemaps, std::vector<std::string>{"/\xe2\x80\xa6"});
+  EXPECT_EQ(ParseRobots("Sitemap: \xc2\xa0\n", {.agent = "a"}).sitemaps.size(), 0U);
+}
+
 TEST(RobotsTxtTest, WhatIsPastTheLimitIsNotReadAndTheCutLineIsDropped) {
   const std::string text = "User-agent: *\nDisallow: /a\nDisallow: /private\n";
   const RobotsTxt parsed = ParseRobots(text, {.agent = "x", .byte_limit = text.size() - 5});

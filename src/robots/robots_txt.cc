@@ -5,35 +5,72 @@
 #include <unordered_set>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 
 namespace portolan {
 namespace {
 
 enum class Key : uint8_t { kUnknown, kUserAgent, kAllow, kDisallow, kCrawlDelay, kSitemap };
 
+struct Spelling {
+  std::string_view name;
+  Key key;
+};
+// The most frequent first: a file is mostly Disallow lines.
+constexpr Spelling kSpellings[] = {
+    {"disallow", Key::kDisallow},      {"allow", Key::kAllow},
+    {"user-agent", Key::kUserAgent},   {"sitemap", Key::kSitemap},
+    {"crawl-delay", Key::kCrawlDelay}, {"dissallow", Key::kDisallow},
+    {"dissalow", Key::kDisallow},      {"disalow", Key::kDisallow},
+    {"diasllow", Key::kDisallow},      {"disallaw", Key::kDisallow},
+    {"useragent", Key::kUserAgent},    {"user agent", Key::kUserAgent},
+    {"site-map", Key::kSitemap},
+};
+
 Key KeyOf(std::string_view name) {
-  // Lengths tell the keys apart, so at most one comparison a line.
-  switch (name.size()) {
-    case 5:
-      return EqualsIgnoringCase(name, "allow") ? Key::kAllow : Key::kUnknown;
-    case 7:
-      return EqualsIgnoringCase(name, "sitemap") ? Key::kSitemap : Key::kUnknown;
-    case 8:
-      return EqualsIgnoringCase(name, "disallow") ? Key::kDisallow : Key::kUnknown;
-    case 10:
-      return EqualsIgnoringCase(name, "user-agent") ? Key::kUserAgent : Key::kUnknown;
-    case 11:
-      return EqualsIgnoringCase(name, "crawl-delay") ? Key::kCrawlDelay : Key::kUnknown;
-    default:
-      return Key::kUnknown;
+  for (const Spelling& one : kSpellings) {
+    if (one.name.size() == name.size() && EqualsIgnoringCase(one.name, name)) return one.key;
   }
+  return Key::kUnknown;
+}
+
+// A NUL byte is nothing that anybody meant.
+bool IsAsciiBlank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\0'; }
+
+// The characters of Unicode that show as nothing: its white space, the zero-width space, the byte order mark.
+bool IsUnicodeBlank(std::string_view sequence) {
+  if (sequence.size() == 2) return sequence == "\xc2\x85" || sequence == "\xc2\xa0";
+  if (sequence.size() != 3) return false;
+  const std::string_view lead = sequence.substr(0, 2);
+  const auto last = static_cast<uint8_t>(sequence[2]);
+  if (lead == "\xe2\x80") return last <= 0x8b || last == 0xa8 || last == 0xa9 || last == 0xaf;
+  return sequence == "\xe1\x9a\x80" || sequence == "\xe2\x81\x9f" || sequence == "\xe3\x80\x80" ||
+         sequence == "\xef\xbb\xbf";
+}
+
+// The bytes of the blank that `text` begins with; 0 for none. A byte 0xA0 in no UTF-8 sequence is Latin-1's no-break
+// space.
+size_t BlankAtFront(std::string_view text) {
+  if (IsAsciiBlank(text.front())) return 1;
+  if (static_cast<uint8_t>(text.front()) < 0x80) return 0;
+  const size_t length = Utf8SequenceLength(text);
+  if (length == 0) return text.front() == '\xa0' ? 1 : 0;
+  return IsUnicodeBlank(text.substr(0, length)) ? length : 0;
+}
+
+size_t BlankAtBack(std::string_view text) {
+  if (IsAsciiBlank(text.back())) return 1;
+  if (static_cast<uint8_t>(text.back()) < 0x80) return 0;
+  for (size_t length = 2; length <= std::min<size_t>(4, text.size()); ++length) {
+    const std::string_view last = text.substr(text.size() - length);
+    if (Utf8SequenceLength(last) == length) return IsUnicodeBlank(last) ? length : 0;
+  }
+  return text.back() == '\xa0' ? 1 : 0;
 }
 
 std::string_view Trimmed(std::string_view text) {
-  // A NUL byte is nothing that anybody meant.
-  constexpr std::string_view kBlanks("\0 \t\v\f", 5);
-  while (!text.empty() && kBlanks.find(text.front()) != std::string_view::npos) text.remove_prefix(1);
-  while (!text.empty() && kBlanks.find(text.back()) != std::string_view::npos) text.remove_suffix(1);
+  for (size_t blank = 0; !text.empty() && (blank = BlankAtFront(text)) > 0;) text.remove_prefix(blank);
+  for (size_t blank = 0; !text.empty() && (blank = BlankAtBack(text)) > 0;) text.remove_suffix(blank);
   return text;
 }
 
@@ -134,6 +171,8 @@ RobotsTxt ParseRobots(std::string_view bytes, const RobotsOptions& options) {
   for (Lines lines(bytes); !lines.done();) {
     std::string_view line = lines.Next();
     if (line.empty()) continue;
+    // Other parsers all take a line behind a byte order mark for garbage, and so do the tests of the RFC's authors.
+    if (line.starts_with("\xef\xbb\xbf")) continue;
     line = line.substr(0, line.find('#'));
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;

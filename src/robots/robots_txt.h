@@ -1,9 +1,16 @@
 // ParseRobots: robots.txt as RFC 9309 has it, plus Crawl-delay and Sitemap lines.
 //
 // Lines end in CR, LF or both and are cut at kMaxRobotsLine bytes; a BOM, or the beginning of one, is skipped; # begins
-// a comment; keys are case-insensitive; a line without a colon, with an unknown or misspelt key, or a rule before any
-// User-agent line is ignored. Groups for one agent are merged, and an unknown line inside a group does not end it. Only
-// the groups for our agent are compiled, and those for * only where no group names us.
+// a comment; keys are case-insensitive; a line without a colon, with an unknown key, or a rule before any User-agent
+// line is ignored. Groups for one agent are merged, and an unknown line inside a group does not end it. Only the groups
+// for our agent are compiled, and those for * only where no group names us.
+//
+// What people mistype is read as they meant it, where it can mean nothing else:
+//   - the misspelt keys that Google's parser takes: Dissallow, Dissalow, Disalow, Diasllow, Disallaw, Useragent,
+//     User agent, Site-map. But not what only begins like a key, nor a line without its colon: RFC 9309 has a grammar.
+//   - blanks of any kind around keys and values: Unicode's white space, no-break spaces above all (in Latin-1, too),
+//     zero-width spaces, byte order marks. They come with text copied from web pages and are no part of a URL; Google's
+//     parser takes them for a part of the path. A line that begins with a byte order mark inside the file is ignored.
 //
 // Agents: RFC 9309's product token is made of letters, - and _. The value of a User-agent line is read up to the first
 // other character ("FooBot/2.1" is "foobot") and compared, ignoring case, with the whole of our token. A token of ours

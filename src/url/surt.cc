@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/utf8.h"
 #include "url/code_points.h"
 #include "url/percent.h"
 #include "url/query_names.h"
+#include "url/raw_bytes.h"
 
 namespace portolan {
 
@@ -147,6 +149,7 @@ void AppendSurtKey(const Url& url, std::string& out) {
 }
 
 std::string SurtKey(std::string_view text) {
+  if (!IsUtf8(text)) return SurtKey(EscapeBrokenUtf8(text));
   std::string key;
   if (const auto url = Url::Parse(text)) {
     AppendSurtKey(*url, key);

@@ -22,7 +22,7 @@ namespace portolan {
 void AppendSurtKey(const Url& url, std::string& out);
 
 // The same of text; what does not parse is its own key, with blanks and controls percent-encoded so that it stays one
-// word of a line.
+// word of a line. Bytes that are no UTF-8 keep their value: "http://a.test/caf\xe9" is "test,a)/caf%e9".
 std::string SurtKey(std::string_view text);
 
 // "com,example,www" of "www.example.com": what stands between dots in reverse, with commas.

@@ -122,6 +122,7 @@ void CheckLines(std::string_view header, const FieldFaults& faults, const Report
   if (faults.no_colon > 0) report(FaultKind::kBadHeaderLine, "a header line without a colon");
   if (faults.bad_name > 0) report(FaultKind::kBadHeaderLine, "a field name that is no token");
   if (faults.bare_line_feed > 0) report(FaultKind::kBadHeaderLine, "a header line not ended by CRLF");
+  if (faults.extra_return > 0) report(FaultKind::kBadHeaderLine, "a header line ended by CR CR LF");
   if (faults.lost_continuation > 0) report(FaultKind::kBadHeaderLine, "a continuation line with nothing before it");
   if (!IsUtf8(header)) report(FaultKind::kBadHeaderLine, "the header is not UTF-8");
 }
@@ -149,53 +150,6 @@ void CheckSegment(const WarcRecord& record, const ReportFault& report) {
 }
 
 }  // namespace
-
-bool IsIpAddress(std::string_view text) {
-  if (text.find(':') != std::string_view::npos) {
-    // RFC 4291: eight groups of up to four digits, one run of them left out as "::", perhaps an IPv4 tail.
-    int groups = 0;
-    bool gap = false;
-    if (text.starts_with("::")) {
-      gap = true;
-      text.remove_prefix(2);
-      if (text.empty()) return true;
-    }
-    for (;;) {
-      const size_t end = std::min(text.find(':'), text.size());
-      const std::string_view group = text.substr(0, end);
-      if (end == text.size() && group.find('.') != std::string_view::npos) {
-        if (!IsIpAddress(group)) return false;
-        groups += 2;
-        break;
-      }
-      if (group.empty() || group.size() > 4) return false;
-      if (!std::ranges::all_of(group, [](char c) {
-            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-          })) {
-        return false;
-      }
-      ++groups;
-      if (end == text.size()) break;
-      text.remove_prefix(end + 1);
-      if (text.starts_with(':')) {
-        if (gap) return false;
-        gap = true;
-        text.remove_prefix(1);
-        if (text.empty()) break;
-      }
-    }
-    return gap ? groups < 8 : groups == 8;
-  }
-  int parts = 0;
-  for (;;) {
-    const size_t end = std::min(text.find('.'), text.size());
-    const auto number = ParseDecimal(text.substr(0, end));
-    if (!number || *number > 255 || end > 3) return false;
-    ++parts;
-    if (end == text.size()) return parts == 4;
-    text.remove_prefix(end + 1);
-  }
-}
 
 void CheckWarcHeader(const WarcRecord& record, std::string_view header, const FieldFaults& line_faults,
                      const ReportFault& report) {
@@ -233,6 +187,8 @@ void CheckArcLine(const ArcLine& line, const ReportFault& report) {
   const auto bad = [&](std::string_view name, std::string_view value) {
     report(FaultKind::kArcLine, fmt::format("{}: '{}'", name, value.substr(0, 200)));
   };
+  if (line.by_words) report(FaultKind::kArcLine, "fields that are not those of the version, apart by one blank each");
+  if (line.extra_return) report(FaultKind::kArcLine, "a line ended by CR CR LF");
   // A dash stands for what was not known.
   if (!IsUri(line.url) && !line.is_version_block()) bad("URL", line.url);
   if (line.ip != "-" && !IsIpAddress(line.ip)) bad("IP-address", line.ip);

@@ -20,7 +20,4 @@ void CheckWarcHeader(const WarcRecord& record, std::string_view header, const Fi
 
 void CheckArcLine(const ArcLine& line, const ReportFault& report);
 
-// Four numbers with dots, or an IPv6 address.
-bool IsIpAddress(std::string_view text);
-
 }  // namespace portolan

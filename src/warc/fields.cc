@@ -18,6 +18,12 @@ bool IsName(std::string_view name) {
 
 }  // namespace
 
+size_t WithoutReturns(std::string_view& line) {
+  size_t returns = 0;
+  for (; returns < kMaxReturns && line.ends_with('\r'); ++returns) line.remove_suffix(1);
+  return returns;
+}
+
 void FieldList::Clear() {
   text_.clear();
   entries_.clear();
@@ -44,11 +50,9 @@ size_t FieldList::Parse(std::string_view text, FieldFaults* faults) {
     const size_t next = end == std::string_view::npos ? text.size() : end + 1;
     std::string_view line = text.substr(at, (end == std::string_view::npos ? text.size() : end) - at);
     at = next;
-    if (line.ends_with('\r')) {
-      line.remove_suffix(1);
-    } else {
-      ++counts.bare_line_feed;
-    }
+    const size_t returns = WithoutReturns(line);
+    if (returns == 0) ++counts.bare_line_feed;
+    if (returns > 1) ++counts.extra_return;
     if (line.empty()) break;
     if (line.front() == ' ' || line.front() == '\t') {
       if (!continues) {

@@ -1,7 +1,8 @@
 // FieldList: the named fields of a WARC record or of an HTTP message, in the order of the file.
 //
 // Names are found without regard to case; a name may come several times. A line that begins with a blank continues the
-// value before it, joined by one blank. Values lose the blanks around them. Bytes are kept as they are.
+// value before it, joined by one blank. Values lose the blanks around them. Bytes are kept as they are. A line may end
+// in LF, CR LF or CR CR LF.
 //
 // Memory: one string for all names and values; Clear keeps it, so a reader allocates nothing from record to record.
 
@@ -20,9 +21,16 @@ struct FieldFaults {
   uint32_t no_colon = 0;
   uint32_t bad_name = 0;
   uint32_t bare_line_feed = 0;
+  uint32_t extra_return = 0;       // CR CR LF: some writer ended lines twice
   uint32_t lost_continuation = 0;  // a continuation line with nothing before it
-  bool any() const { return no_colon + bad_name + bare_line_feed + lost_continuation > 0; }
+  bool any() const { return no_colon + bad_name + bare_line_feed + extra_return + lost_continuation > 0; }
 };
+
+// How many CRs may stand before the LF of a line's end. One is right; more are read as one.
+inline constexpr size_t kMaxReturns = 3;
+
+// Cuts them off `line`, which is a line without its LF, and gives their number.
+size_t WithoutReturns(std::string_view& line);
 
 class FieldList {
  public:

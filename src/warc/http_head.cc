@@ -18,14 +18,14 @@ void HttpHead::Clear() {
 }
 
 size_t FindHeadEnd(std::string_view text, size_t from) {
-  // The empty line may have begun up to two bytes before.
-  size_t at = from > 2 ? from - 2 : 0;
+  // The empty line may have begun before, with the end of the line in front of it.
+  size_t at = from > kMaxReturns + 1 ? from - kMaxReturns - 1 : 0;
   for (;;) {
     at = text.find('\n', at);
     if (at == std::string_view::npos) return at;
     ++at;
-    if (text.substr(at).starts_with('\n')) return at + 1;
-    if (text.substr(at).starts_with("\r\n")) return at + 2;
+    const size_t end = text.find_first_not_of('\r', at);
+    if (end != std::string_view::npos && end - at <= kMaxReturns && text[end] == '\n') return end + 1;
   }
 }
 
@@ -47,7 +47,7 @@ void ParseHttpHead(std::string_view text, HttpHead& head) {
   head.request = !response;
   const size_t end = text.find('\n');
   std::string_view line = text.substr(0, end);
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  WithoutReturns(line);
   const size_t first = std::min(line.find(' '), line.size());
   const size_t second = std::min(line.find(' ', first + 1), line.size());
   if (response) {

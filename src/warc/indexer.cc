@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "url/raw_bytes.h"
 #include "url/surt.h"
 #include "warc/archived_chunks.h"
 #include "warc/cdxj.h"
@@ -174,7 +175,8 @@ class Indexer {
       return value.empty() ? std::nullopt : std::optional(std::string(value));
     };
     if (field == "url" || field == "warc-target-uri") {
-      return text(record.is_arc() && record.type == WarcType::kWarcinfo ? std::string_view() : record.uri());
+      // JSON is UTF-8: other bytes stand as their escapes, as in the key.
+      return text(record.is_arc() && record.type == WarcType::kWarcinfo ? "" : EscapeBrokenUtf8(record.uri()));
     }
     if (field == "mime") return Mime(record);
     if (field == "status" || field == "http:status") {

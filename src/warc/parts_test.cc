@@ -35,7 +35,13 @@ TEST(WarcTimeTest, DigitsAreFilledAndCut) {
   EXPECT_EQ(Format14(*ParseDigits("20260131123001")), "20260131123001");
   EXPECT_EQ(Format14(*ParseDigits("201404010000000000")), "20140401000000");
   EXPECT_EQ(Format14(*ParseDigits("2014")), "20140101000000");
-  EXPECT_FALSE(ParseDigits("20141").has_value());
+  EXPECT_EQ(Format14(*ParseDigits("201404011230")), "20140401123000");
+  EXPECT_EQ(Format14(*ParseDigits("201404011230017")), "20140401123001");
+  EXPECT_EQ(Format14(*ParseDigits("2014040112300")), "20140401123000");  // half of the seconds is none
+  EXPECT_EQ(Format14(*ParseDigits("20141")), "20140101000000");
+  EXPECT_TRUE(ParseDigits("2014040112300")->partial);
+  EXPECT_FALSE(ParseDigits("201").has_value());
+  EXPECT_FALSE(ParseDigits("20141301").has_value());
   EXPECT_FALSE(ParseDigits("2014040100000x").has_value());
 }
 

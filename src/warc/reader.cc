@@ -23,12 +23,9 @@ WarcType TypeNamed(std::string_view name) {
 
 bool IsWarcStart(std::string_view text) { return EqualsIgnoringCase(text.substr(0, 5), "WARC/"); }
 
-// The version of a line whose file has not said it: the fields of version 2 are rarely mistaken.
 int VersionOfLine(std::string_view line, ArchiveFormat format) {
-  const bool version_block = line.starts_with("filedesc:");
-  if (version_block) return std::ranges::count(line, ' ') >= 9 ? 2 : 1;
-  if (format != ArchiveFormat::kUnknown) return format == ArchiveFormat::kArc2 ? 2 : 1;
-  return !ParseArcLine(line, 1) && ParseArcLine(line, 2) ? 2 : 1;
+  if (format == ArchiveFormat::kUnknown || line.starts_with("filedesc:")) return GuessArcVersion(line);
+  return format == ArchiveFormat::kArc2 ? 2 : 1;
 }
 
 }  // namespace
@@ -183,11 +180,9 @@ Status WarcReader::ReadWarcHeader() {
   const size_t line_end = header.find('\n');
   std::string_view version = header.substr(5, line_end - 5);
   FieldFaults line_faults;
-  if (version.ends_with('\r')) {
-    version.remove_suffix(1);
-  } else {
-    ++line_faults.bare_line_feed;
-  }
+  const size_t returns = WithoutReturns(version);
+  if (returns == 0) ++line_faults.bare_line_feed;
+  if (returns > 1) ++line_faults.extra_return;
   format_ = record_.format = ArchiveFormat::kWarc;
   record_.version = TrimBlanks(version);
   record_.fields.Parse(header.substr(line_end + 1), &line_faults);

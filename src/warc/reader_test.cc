@@ -207,6 +207,87 @@ TEST(WarcReaderTest, ArcOfBothVersionsIsRead) {
   EXPECT_FALSE(reader.Next().value());
 }
 
+// What the fields of an ARC file's second record are; "" where it is not read.
+std::string ArcFields(const std::string& line, bool version_2 = false) {
+  const std::string file = version_2 ? "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 200 - - 0 x.arc 4\n2 0\n\n"
+                                     : "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 4\n1 0\n\n";
+  const std::string bytes = file + line + "\nhello\nhttp://end/ 10.0.0.9 20200102030405 text/html 3\nend\n";
+  WarcReader reader(MemorySource(bytes), {});
+  EXPECT_TRUE(reader.Next().value());
+  if (!reader.Next().value() || reader.record().uri() == "http://end/") return "";
+  const FieldList& fields = reader.record().fields;
+  std::string out = std::string(reader.record().uri()) + "|" + std::string(fields.Get("IP-address")) + "|" +
+                    reader.record().Timestamp() + "|" + std::string(fields.Get("Content-type"));
+  EXPECT_EQ(reader.ReadBlock().value(), "hello") << line;
+  EXPECT_TRUE(reader.Next().value()) << line;
+  EXPECT_EQ(reader.record().uri(), "http://end/") << line;
+  return out;
+}
+
+TEST(WarcReaderTest, ArcLinesThatOtherReadersTakeAreRead) {
+  EXPECT_EQ(ArcFields("http://a/b c 10.0.0.1 20200102030405 text/html 5"),
+            "http://a/b c|10.0.0.1|20200102030405|text/html");
+  const std::string good = "http://a/|10.0.0.1|20200102030405|text/html";
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405 text/html 5\r"), good);
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405 text/html 5\r\r"), good);
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405 text/html 5 "), good);
+  EXPECT_EQ(ArcFields("http://a/  10.0.0.1 20200102030405 text/html 5"), good);
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1  20200102030405 text/html 5"), good);
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405  text/html 5"), good);
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405 text/html  5"), good);
+  EXPECT_EQ(ArcFields("http://a/\t10.0.0.1\t20200102030405\ttext/html\t5"), good);
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405 text/html; charset=utf-8 5"), good + "; charset=utf-8");
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405 5"), "http://a/|10.0.0.1|20200102030405|");
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405  5"), "http://a/|10.0.0.1|20200102030405|");
+  EXPECT_EQ(ArcFields("www.a/ 10.0.0.1 20200102030405 text/html 5"), "www.a/|10.0.0.1|20200102030405|text/html");
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 soon text/html 5"), "http://a/|10.0.0.1|00000000000000|text/html");
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 202001020304057 text/html 5"), good);  // a digit too many
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 202001020304 text/html 5"), "http://a/|10.0.0.1|20200102030400|text/html");
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 202099020304057 text/html 5"), "http://a/|10.0.0.1|20209902030405|text/html");
+  // The fields of the other version.
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405 text/html 200 - - 95 x.arc 5"), good);
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405 text/html 5", true), good);
+  EXPECT_EQ(ArcFields("http://a/ 10.0.0.1 20200102030405 text/html; x=y 200 - - 95 x.arc 5", true), good + "; x=y");
+  // Not a record's line.
+  EXPECT_EQ(ArcFields("see 10.0.0.1 for what is new 5"), "");
+  EXPECT_EQ(ArcFields("http: one two three four"), "");
+}
+
+TEST(WarcReaderTest, StrictReadingNamesArcLinesThatAreReadAllTheSame) {
+  const std::string version = "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 4\n1 0\n\n";
+  for (const char* line :
+       {"http://a/ 10.0.0.1 20200102030405 text/html 5\r\r\n", "http://a/  10.0.0.1 20200102030405 text/html 5\n",
+        "http://a/ 10.0.0.1 20200102030405 text/html; charset=x 5\n"}) {
+    const Seen seen = ReadAll(version + line + "hello\n");
+    EXPECT_EQ(seen.uris, (Uris{"filedesc://x.arc", "http://a/"})) << line;
+    EXPECT_EQ(seen.kinds(), Kinds{FaultKind::kArcLine}) << line;
+  }
+  EXPECT_EQ(ReadAll(version + "http://a/ 10.0.0.1 20200102030405 text/html 5\nhello\n").kinds(), Kinds{});
+}
+
+TEST(WarcReaderTest, LinesEndedTwiceAreRead) {
+  // CR CR LF, as a writer leaves them whose library ended lines once more; in the header and in the HTTP head.
+  std::string one = Record("http://a/", "alpha");
+  const size_t head = one.find("\r\n\r\n") + 4;
+  std::string twice;
+  for (const char c : one.substr(0, head)) twice += c == '\r' ? "\r\r" : std::string(1, c);
+  const std::string bytes = twice + one.substr(head) + Record("http://b/", "beta");
+  const Seen seen = ReadAll(bytes, false);
+  EXPECT_EQ(seen.uris, (Uris{"http://a/", "http://b/"}));
+  EXPECT_EQ(seen.blocks, (Uris{"alpha", "beta"}));
+  EXPECT_EQ(seen.stats.faults, 0U);
+  EXPECT_EQ(ReadAll(bytes).kinds(), Kinds{FaultKind::kBadHeaderLine});
+
+  const std::string http = "HTTP/1.1 200 OK\r\r\nA: b\r\r\n\r\r\nbody";
+  const std::string answer = "WARC/1.0\r\nWARC-Type: response\r\nContent-Length: " + std::to_string(http.size()) +
+                             "\r\n\r\n" + http + "\r\n\r\n";
+  WarcReader reader(MemorySource(answer), {});
+  ASSERT_TRUE(reader.Next().value());
+  EXPECT_EQ(reader.record().http.status, 200);
+  EXPECT_EQ(reader.record().http.fields.Get("A"), "b");
+  EXPECT_EQ(reader.ReadPayload().value(), "body");
+}
+
 TEST(WarcReaderTest, ReadingMayBeginAtARecordsOffset) {
   const std::string one = Gzip(Record("http://a/", "alpha"));
   const std::string two = Gzip(Record("http://b/", "beta"));

@@ -1,5 +1,9 @@
 #include "warc/record.h"
 
+#include <algorithm>
+
+#include "base/ascii.h"
+
 namespace portolan {
 
 std::string_view WarcRecord::uri() const {
@@ -20,8 +24,10 @@ std::string_view WarcRecord::type_name() const {
 }
 
 std::string WarcRecord::Timestamp() const {
-  const auto when = time();
-  return when ? Format14(*when) : std::string(14, '0');
+  if (const auto when = time()) return Format14(*when);
+  const std::string_view digits = is_arc() ? fields.Get("Archive-date") : std::string_view();
+  const bool whole = digits.size() >= 14 && std::ranges::all_of(digits, IsDigit);
+  return whole ? std::string(digits.substr(0, 14)) : std::string(14, '0');
 }
 
 }  // namespace portolan

@@ -46,7 +46,8 @@ struct WarcRecord {
   std::string_view content_type() const;  // of the block
   std::optional<WarcTime> time() const;
   std::string_view type_name() const;  // as the record spells it, of ARC "response" or "warcinfo"
-  // The 14 digits of CDXJ, "00000000000000" for a date that cannot be read.
+  // The 14 digits of CDXJ. Of an ARC date that is no day of the calendar the first 14 digits as they are, where it has
+  // them; "00000000000000" for a date that cannot be read.
   std::string Timestamp() const;
 };
 

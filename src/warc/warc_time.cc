@@ -130,8 +130,7 @@ std::optional<WarcTime> ParseDigits(std::string_view text) {
   Civil c{0, 1, 1, 0, 0, 0};
   Digits(text, 4, c.year);
   for (int* part : {&c.month, &c.day, &c.hour, &c.minute, &c.second}) {
-    if (text.empty()) break;
-    if (!Digits(text, 2, *part)) return std::nullopt;
+    if (!Digits(text, 2, *part)) break;
   }
   auto time = FromCivil(c);
   if (time) time->partial = !whole;

@@ -29,7 +29,8 @@ std::string Format17(const WarcTime& time);  // "20260131123001250"
 // Upper or lower case letters; partial dates and fractions as WARC 1.1 allows them.
 std::optional<WarcTime> ParseWarcDate(std::string_view text);
 
-// Four to fourteen digits, cut from longer ones, the rest filled with the beginning of the span.
+// At least four digits, of which the first fourteen count, in pairs behind the year; what is missing is filled with the
+// beginning of the span.
 std::optional<WarcTime> ParseDigits(std::string_view text);
 
 }  // namespace portolan
