@@ -1,6 +1,7 @@
 #include "bench/crawl/child.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -121,10 +123,18 @@ Child::~Child() {
   if (to_child_ >= 0) ::close(to_child_);
 }
 
-Result<ChildEnd> Child::Wait() {
+Result<ChildEnd> Child::Wait(double max_seconds) {
   ::close(std::exchange(to_child_, -1));
   std::string text;
   std::array<char, 4096> buffer;
+  // What it says comes in one piece, at its end.
+  pollfd waits = {from_child_, POLLIN, 0};
+  const int64_t until = Clock::Real().NowNs() + static_cast<int64_t>(max_seconds * 1e9);
+  while (max_seconds > 0) {
+    const int64_t left_ms = (until - Clock::Real().NowNs()) / 1'000'000;
+    if (left_ms <= 0) return Fail(ErrorCode::kBusy, fmt::format("not done after {:.0f} s, and killed", max_seconds));
+    if (::poll(&waits, 1, static_cast<int>(std::min<int64_t>(left_ms, 60'000))) > 0) break;
+  }
   while (const size_t count = ReadSome(from_child_, buffer.data(), buffer.size())) text.append(buffer.data(), count);
   rusage usage{};
   int status = 0;

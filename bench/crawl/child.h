@@ -37,8 +37,8 @@ class Child {
   static Result<std::unique_ptr<Child>> Start(int core, const Body& body);
   ~Child();  // kills it if nobody waited
 
-  // Tells it to end and takes what it gives.
-  Result<ChildEnd> Wait();
+  // Tells it to end and takes what it gives. After `max_seconds` it is killed, and that is the error; 0: never.
+  Result<ChildEnd> Wait(double max_seconds = 0);
   pid_t pid() const { return pid_; }
 
  private:

@@ -1,5 +1,6 @@
 #include "bench/crawl/crawl_run.h"
 
+#include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,12 +12,14 @@
 
 #include "crawl/engine.h"
 #include "crawl/wiring.h"
+#include "flow/outcome.h"
 #include "io/env.h"
 #include "io/process.h"
 
 namespace portolan::bench {
 namespace {
 
+constexpr double kEndingSeconds = 60;       // for the last checkpoint and the archive, after the crawl's own time limit
 constexpr int64_t kSampleNs = 250'000'000;  // a thread that ends between two samples loses what it did since the first
 
 // CPU seconds of every thread of this process, by the threads' names. Threads that have ended stay.
@@ -84,12 +87,31 @@ Result<Child::Json> Crawl(const CrawlRun& run) {
       {"peak_rss_bytes", PeakResidentBytes()},
       {"limit", std::string(engine->shard().limit_reached())},
   };
+  told["outcomes"] = Child::Json::object();
+  for (size_t i = 0; i < end.counts.outcomes.size(); ++i) {
+    if (end.counts.outcomes[i] > 0) {
+      told["outcomes"][std::string(FetchOutcomeName(static_cast<FetchOutcome>(i)))] = end.counts.outcomes[i];
+    }
+  }
   std::map<std::string, double> stages = times.ByName();
   const double parse = static_cast<double>(engine->parse_ns()) * 1e-9;
   stages["fetch"] -= parse;
   stages["parse"] = parse;
   told["stages"] = stages;
   return told;
+}
+
+Error WhyTooFew(const CrawlRun& run, const Child::Json& told) {
+  std::string outcomes;
+  for (const auto& [name, count] : told["outcomes"].items()) {
+    outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count.get<uint64_t>(), name);
+  }
+  const bool late = told["limit"] == "max_time";
+  return {late ? ErrorCode::kBusy : ErrorCode::kInvalidArgument,
+          fmt::format("{} of {} pages after {:.0f} s: {}; URLs that are done: {}", told["pages"].get<uint64_t>(),
+                      run.config.crawl.max_pages, told["seconds"].get<double>(),
+                      late ? "the time was up (--max-seconds)" : "the world has no more for this crawl",
+                      outcomes.empty() ? "none" : outcomes)};
 }
 
 }  // namespace
@@ -100,9 +122,11 @@ Result<CrawlFigures> RunCrawl(const CrawlRun& run) {
                      parent.say_ready();
                      return Crawl(run);
                    }));
-  ASSIGN_OR_RETURN(const ChildEnd end, child->Wait());
+  // The crawl ends itself in time; what keeps it from that is not waited for.
+  const double max_seconds = static_cast<double>(run.config.crawl.max_time.count()) * 1e-9;
+  ASSIGN_OR_RETURN(const ChildEnd end, child->Wait(max_seconds > 0 ? max_seconds + kEndingSeconds : 0));
   const Child::Json& told = end.value;
-  if (told["limit"] != "max_pages") return Fail(ErrorCode::kInvalidArgument, "the world has too few pages");
+  if (told["limit"] != "max_pages") return std::unexpected(WhyTooFew(run, told));
   CrawlFigures figures;
   figures.pages = told["pages"];
   figures.fetches = told["fetches"];

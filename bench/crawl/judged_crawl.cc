@@ -8,9 +8,10 @@
 namespace portolan::bench {
 namespace {
 
-Result<Config> ConfigOf(const CrawlChoice& choice, uint16_t dns_port) {
+Result<Config> ConfigOf(const CrawlChoice& choice, uint16_t dns_port, const std::string& ca_file) {
   Config config = ForProfile(Profile::kSite);
   config.crawl.max_pages = choice.pages;
+  config.crawl.max_time = std::chrono::nanoseconds(static_cast<int64_t>(choice.max_seconds * 1e9));
   config.scope.mode = ScopeMode::kAny;
   config.politeness.host_delay = std::chrono::milliseconds(choice.host_delay_ms);
   config.politeness.ip_delay = std::chrono::milliseconds(choice.ip_delay_ms);
@@ -19,6 +20,7 @@ Result<Config> ConfigOf(const CrawlChoice& choice, uint16_t dns_port) {
   config.fetch.reuse_connections = choice.reuse_connections;
   config.fetch.dns_servers = {fmt::format("127.0.0.1:{}", dns_port)};
   config.fetch.allow_private_addresses = true;
+  config.fetch.ca_file = ca_file;
   RETURN_IF_ERROR(SetConfig(config, "memory.total", choice.memory));
   for (const std::string& setting : choice.set) RETURN_IF_ERROR(SetConfig(config, setting));
   return config;
@@ -27,11 +29,11 @@ Result<Config> ConfigOf(const CrawlChoice& choice, uint16_t dns_port) {
 }  // namespace
 
 Result<JudgedCrawl> CrawlAndJudge(const CrawlChoice& choice, const std::string& dir) {
-  const std::string log = dir + ".tsv";
-  ASSIGN_OR_RETURN(const auto served, ServedWorld::Start(choice.world, log, choice.server_core));
-  ASSIGN_OR_RETURN(const Config config, ConfigOf(choice, served->dns_port()));
+  const ServedFiles files = {.log = dir + ".tsv", .ca = dir + ".pem"};
+  ASSIGN_OR_RETURN(const auto served, ServedWorld::Start(choice.world, files, choice.server_core));
+  ASSIGN_OR_RETURN(const Config config, ConfigOf(choice, served->dns_port(), files.ca));
   JudgedCrawl judged;
-  ASSIGN_OR_RETURN(judged.crawl, RunCrawl({config, dir, served->HomePages(choice.seeds), choice.client_core}));
+  ASSIGN_OR_RETURN(judged.crawl, RunCrawl({config, dir, served->world().Seeds(choice.seeds), choice.client_core}));
   ASSIGN_OR_RETURN(judged.server_cpu_seconds, served->Stop());
 
   sim::Rules rules;
@@ -43,11 +45,17 @@ Result<JudgedCrawl> CrawlAndJudge(const CrawlChoice& choice, const std::string& 
   rules.fetches_per_url = 1;
   ASSIGN_OR_RETURN(const sim::Account account, served->Judge(rules));
   judged.violations = account.TotalViolations();
+  const auto share = [](uint64_t part, uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  judged.https_share = share(account.page_answers_https, account.page_answers);
+  judged.http2_share = share(account.page_answers_http2, account.page_answers);
+  judged.world_https_share = share(account.reachable_https, account.reachable);
   if (judged.violations > 0) judged.account = sim::AccountTable(account);
   ASSIGN_OR_RETURN(judged.index, CountIndexLines(dir));
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);
-  std::filesystem::remove(log, ignored);
+  for (const std::string& file : {files.log, files.ca}) std::filesystem::remove(file, ignored);
   return judged;
 }
 

@@ -15,6 +15,7 @@ namespace portolan::bench {
 struct CrawlChoice {
   WorldChoice world;
   uint64_t pages = 60'000;
+  double max_seconds = 300;  // a crawl that has not its pages by then is an error that says why
   uint64_t seeds = 500;
   uint64_t connections = 256;
   uint64_t host_delay_ms = 20;
@@ -32,7 +33,11 @@ struct JudgedCrawl {
   IndexLines index;
   uint64_t violations = 0;
   double server_cpu_seconds = 0;
-  std::string account;  // where there are violations: the table
+  // By the server's log, shares of the pages that were answered 2xx, …
+  double https_share = 0;
+  double http2_share = 0;
+  double world_https_share = 0;  // … and of all that a crawl of this world could have fetched
+  std::string account;           // where there are violations: the table
 
   double PagesPerSecond() const { return static_cast<double>(crawl.pages) / crawl.seconds; }
   double PagesPerCpuSecond() const { return static_cast<double>(crawl.pages) / crawl.cpu_seconds; }

@@ -142,9 +142,10 @@ Result<Wget2Figures> RunWget2(const WorldChoice& choice, uint32_t threads, doubl
                      WorldChoice real = choice;
                      real.real_ports = true;
                      const std::string log = dir + "/wget2.tsv";
+                     const std::string ca = dir + "/wget2.pem";
                      const std::string into = dir + "/wget2";
                      RETURN_IF_ERROR(Env::Posix().CreateDirs(into));
-                     ASSIGN_OR_RETURN(const auto served, ServedWorld::Start(real, log, server_core));
+                     ASSIGN_OR_RETURN(const auto served, ServedWorld::Start(real, {.log = log, .ca = ca}, server_core));
                      std::vector<std::string> words = {"wget2",
                                                        "--quiet",
                                                        "--recursive",
@@ -155,9 +156,10 @@ Result<Wget2Figures> RunWget2(const WorldChoice& choice, uint32_t threads, doubl
                                                        "--no-cookies",
                                                        "--tries=1",
                                                        "--timeout=10",
+                                                       "--ca-certificate=" + ca,
                                                        fmt::format("--max-threads={}", threads)};
                      // The same beginning as the crawler's.
-                     for (const std::string& url : served->HomePages(100)) words.push_back(url);
+                     for (const std::string& url : served->world().Seeds(100)) words.push_back(url);
                      const auto end = RunProgram(client_core, words, into, seconds);
                      if (!end) return skipped(end.error());
                      ASSIGN_OR_RETURN(const double server_cpu, served->Stop());

@@ -25,7 +25,7 @@ Result<sim::WorldParams> ParamsOf(const WorldChoice& choice) {
 
 }  // namespace
 
-Result<std::unique_ptr<ServedWorld>> ServedWorld::Start(const WorldChoice& choice, const std::string& log, int core) {
+Result<std::unique_ptr<ServedWorld>> ServedWorld::Start(const WorldChoice& choice, const ServedFiles& files, int core) {
   ASSIGN_OR_RETURN(sim::WorldParams params, ParamsOf(choice));
   sim::SimServerOptions options;
   if (choice.real_ports) {
@@ -35,7 +35,7 @@ Result<std::unique_ptr<ServedWorld>> ServedWorld::Start(const WorldChoice& choic
   }
   ASSIGN_OR_RETURN(sim::SimSockets sockets, sim::BindSimSockets(options));
   auto served = std::make_unique<ServedWorld>();
-  served->log_ = log;
+  served->log_ = files.log;
   served->http_port_ = sockets.http.port;
   served->dns_port_ = sockets.dns.port;
   // The default ports do not show in URLs.
@@ -46,13 +46,16 @@ Result<std::unique_ptr<ServedWorld>> ServedWorld::Start(const WorldChoice& choic
   ASSIGN_OR_RETURN(served->child_, Child::Start(core, [&](const Child::Parent& parent) -> Result<Child::Json> {
                      const sim::WorldSite site(world, choice.cache_bytes);
                      std::unique_ptr<sim::HitLogWriter> hits;
-                     if (!log.empty()) {
+                     if (!files.log.empty()) {
                        const sim::HitLogHeader header = {
                            .profile = choice.profile, .seed = choice.seed, .parameters = sim::DescribeParams(params)};
-                       ASSIGN_OR_RETURN(hits, sim::HitLogWriter::Create(Env::Posix(), log, header));
+                       ASSIGN_OR_RETURN(hits, sim::HitLogWriter::Create(Env::Posix(), files.log, header));
                        options.hits = hits.get();
                      }
                      ASSIGN_OR_RETURN(const auto server, sim::SimServer::Start(options, std::move(sockets), site));
+                     if (!files.ca.empty()) {
+                       RETURN_IF_ERROR(ReplaceFile(Env::Posix(), files.ca, server->ca_pem()));
+                     }
                      parent.say_ready();
                      parent.wait_end();
                      server->Stop();
@@ -60,14 +63,6 @@ Result<std::unique_ptr<ServedWorld>> ServedWorld::Start(const WorldChoice& choic
                      return Child::Json::object();
                    }));
   return served;
-}
-
-std::vector<std::string> ServedWorld::HomePages(uint64_t count) const {
-  std::vector<std::string> urls;
-  for (uint32_t domain = 0; domain < std::min<uint64_t>(count, world_->Domains()); ++domain) {
-    urls.push_back(world_->UrlOf({{domain, 0}, sim::PlaceClass::kPage, 0}));
-  }
-  return urls;
 }
 
 double ServedWorld::CpuSeconds() const {

@@ -23,16 +23,19 @@ struct WorldChoice {
   bool real_ports = false;  // 53, 80, 443
 };
 
+// What the server writes; an empty name: nothing.
+struct ServedFiles {
+  std::string log;  // of what is done to it
+  std::string ca;   // the certificate that clients have to trust, as PEM; it is there when Start returns
+};
+
 class ServedWorld {
  public:
-  // `log` may be empty: then nothing is noted.
-  static Result<std::unique_ptr<ServedWorld>> Start(const WorldChoice& choice, const std::string& log, int core);
+  static Result<std::unique_ptr<ServedWorld>> Start(const WorldChoice& choice, const ServedFiles& files, int core);
 
   const sim::World& world() const { return *world_; }
   uint16_t http_port() const { return http_port_; }
   uint16_t dns_port() const { return dns_port_; }
-  // The home pages of the first domains.
-  std::vector<std::string> HomePages(uint64_t count) const;
   double CpuSeconds() const;  // of the server so far
 
   // Ends the server; the log is whole then. Gives its CPU seconds.

@@ -60,7 +60,7 @@ bool ParseNumber(std::string_view field, T& value) {
   return error == std::errc() && end == field.data() + field.size() && !field.empty();
 }
 
-constexpr size_t kMostFields = 12;
+constexpr size_t kMostFields = 13;
 
 // The fields of a line; 0 when there are too many.
 size_t Split(std::string_view line, std::array<std::string_view, kMostFields>& fields) {
@@ -128,7 +128,7 @@ void AppendHitLine(const Hit& hit, std::string& out) {
   AppendNumber(hit.end_ns, out);
   out += '\t';
   AppendEscaped(hit.user_agent, out);
-  out += '\n';
+  out += hit.http2 ? "\t2\n" : "\t1\n";
 }
 
 void AppendOpenLine(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t port, std::string& out) {
@@ -187,11 +187,13 @@ std::optional<HitEvent> ParseEventLine(std::string_view line, std::string& scrat
       Hit& hit = event.hit;
       hit.unix_ns = event.unix_ns;
       hit.tls = fields[5] == "1";
-      if (count != 12 || !ParseNumber(fields[2], hit.connection) || !decoder.Take(fields[3], hit.address) ||
+      hit.http2 = fields[12] == "2";
+      if (count != 13 || !ParseNumber(fields[2], hit.connection) || !decoder.Take(fields[3], hit.address) ||
           !decoder.Take(fields[4], hit.host) || (fields[5] != "0" && fields[5] != "1") ||
           !decoder.Take(fields[6], hit.method) || !decoder.Take(fields[7], hit.path_and_query) ||
           !ParseNumber(fields[8], hit.status) || !ParseNumber(fields[9], hit.bytes) ||
-          !ParseNumber(fields[10], hit.end_ns) || !decoder.Take(fields[11], hit.user_agent)) {
+          !ParseNumber(fields[10], hit.end_ns) || !decoder.Take(fields[11], hit.user_agent) ||
+          (fields[12] != "1" && fields[12] != "2")) {
         return std::nullopt;
       }
       event.connection = hit.connection;

@@ -18,7 +18,7 @@ namespace portolan::sim {
 
 // The first line: which world this is.
 struct HitLogHeader {
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;  // 2: <http> in H; C at the client's end
   int version = kVersion;
   std::string profile;
   uint64_t seed = 0;

@@ -29,6 +29,7 @@ TEST(HitLogTest, GoldenLines) {
                     .address = "127.0.0.9",
                     .host = "a.test",
                     .tls = true,
+                    .http2 = true,
                     .method = "GET",
                     .path_and_query = "/a%20b?c d\t\n\xc3\xa4\x7f",
                     .user_agent = "Bot/1.0 (+x)",
@@ -38,9 +39,9 @@ TEST(HitLogTest, GoldenLines) {
   (*writer)->OnDns(-5, "a.test", "AAAA", -1);
   ASSERT_TRUE((*writer)->Close().has_value());
   EXPECT_EQ(Bytes(env, "log"),
-            "W\t1\tsmall\t7\tx%20=%201\n"
+            "W\t2\tsmall\t7\tx%20=%201\n"
             "O\t10\t3\t127.0.0.9\t8080\n"
-            "H\t11\t3\t127.0.0.9\ta.test\t1\tGET\t/a%2520b?c%20d%09%0A\xc3\xa4%7F\t200\t1234\t15\tBot/1.0%20(+x)\n"
+            "H\t11\t3\t127.0.0.9\ta.test\t1\tGET\t/a%2520b?c%20d%09%0A\xc3\xa4%7F\t200\t1234\t15\tBot/1.0%20(+x)\t2\n"
             "C\t16\t3\n"
             "D\t-5\ta.test\tAAAA\t-1\n");
 }
@@ -188,7 +189,8 @@ TEST(HitLogTest, GarbageIsNamedByItsLine) {
   MemEnv env;
   for (const std::string_view bad :
        {"", "X\t1\t2", "C\t1", "C\tx\t2", "C\t1\t2\t3", "C\t1\t%4", "D\t1\t%zz\tA\t0",
-        "H\t1\t2\ta\tb\t2\tG\t/\t1\t1\t1\t", "O\t1\t1\ta\t65536", "D\t1\ta\tA\t0\t\t\t\t\t\t\t\t\t\t"}) {
+        "H\t1\t2\ta\tb\t2\tG\t/\t1\t1\t1\t\t1", "H\t1\t2\ta\tb\t1\tG\t/\t1\t1\t1\t\t3",
+        "H\t1\t2\ta\tb\t1\tG\t/\t1\t1\t1\t", "O\t1\t1\ta\t65536", "D\t1\ta\tA\t0\t\t\t\t\t\t\t\t\t\t"}) {
     std::string text;
     AppendHeaderLine(kHeader, text);
     text += bad;

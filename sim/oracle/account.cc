@@ -57,12 +57,18 @@ std::string AccountJson(const Account& account) {
   json["spam"] = account.spam;
   json["detours"] = account.detours;
   json["retries"] = account.retries;
+  json["browser_requests"] = account.browser_requests;
+  json["page_answers"] = account.page_answers;
+  json["page_answers_https"] = account.page_answers_https;
+  json["page_answers_http2"] = account.page_answers_http2;
   json["unlike_world"] = account.unlike_world;
   json["min_host_gap_s"] = GapJson(account.host_gap);
   json["min_host_end_gap_s"] = GapJson(account.host_end_gap);
   json["min_ip_gap_s"] = GapJson(account.ip_gap);
   json["min_ip_end_gap_s"] = GapJson(account.ip_end_gap);
   json["max_in_progress"] = account.max_in_progress;
+  json["open_connections_max"] = account.open_connections_max;
+  json["open_connections_host"] = account.open_connections_host;
   json["max_sockets"] = account.max_sockets;
   json["robots_fetches"] = account.robots_fetches;
   json["max_robots_fetches"] = account.max_robots_fetches;
@@ -72,6 +78,7 @@ std::string AccountJson(const Account& account) {
   json["pages_fetched"] = account.pages_fetched;
   if (account.reach_known) {
     json["reachable"] = account.reachable;
+    json["reachable_https"] = account.reachable_https;
     json["fetched_of_reachable"] = account.fetched_of_reachable;
     json["missed"] = account.missed;
     json["unfinished"] = account.unfinished;
@@ -119,6 +126,14 @@ std::string AccountTable(const Account& account) {
   }
   line("traps, spam", fmt::format("{}, {}", account.traps, account.spam));
   if (account.detours > 0) line("sent to the other scheme", fmt::format("{}", account.detours));
+  if (account.browser_requests > 0) {
+    line("what browsers ask by themselves", fmt::format("{}", account.browser_requests));
+  }
+  if (account.page_answers > 0) {
+    line("pages by HTTPS, by HTTP/2",
+         fmt::format("{:.2f} %, {:.2f} %", 100 * Share(account.page_answers_https, account.page_answers),
+                     100 * Share(account.page_answers_http2, account.page_answers)));
+  }
   line("tries after failures", fmt::format("{}", account.retries));
   if (account.unlike_world > 0) line("answers that this world does not give", fmt::format("{}", account.unlike_world));
   line("smallest gap at a host, start to start", GapText(account.host_gap));
@@ -126,6 +141,10 @@ std::string AccountTable(const Account& account) {
   line("smallest gap at an address", GapText(account.ip_gap));
   line("  end to start", GapText(account.ip_end_gap));
   line("requests at a host at once, at most", fmt::format("{}", account.max_in_progress));
+  line("connections open to a host, at most",
+       account.open_connections_max == 0
+           ? "0"
+           : fmt::format("{} ({})", account.open_connections_max, account.open_connections_host));
   line("connections to an address, at most", fmt::format("{}", account.max_sockets));
   line("requests for robots.txt",
        fmt::format("{}, at most {} of a host", account.robots_fetches, account.max_robots_fetches));

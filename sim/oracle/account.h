@@ -49,6 +49,10 @@ struct Account {
   uint64_t traps = 0;                              // calendars, sessions, loops and growing queries
   uint64_t detours = 0;                            // http for a host of https, or the other way: a redirect to it
   uint64_t retries = 0;                            // tries of numbered pages after a failure
+  uint64_t browser_requests = 0;  // what browsers ask of any host by themselves: /favicon.ico, /.well-known/ …
+  uint64_t page_answers = 0;      // answers of class 2xx to requests for numbered pages, …
+  uint64_t page_answers_https = 0;
+  uint64_t page_answers_http2 = 0;
   uint64_t unlike_world = 0;  // 429 and 503 that the world does not give: this log is of another world, or incomplete
 
   // Politeness.
@@ -56,8 +60,10 @@ struct Account {
   SmallestGap host_end_gap;  // end to start
   SmallestGap ip_gap;
   SmallestGap ip_end_gap;
-  uint32_t max_in_progress = 0;  // at one host
-  uint32_t max_sockets = 0;      // open to one address
+  uint32_t max_in_progress = 0;       // requests open at one host
+  uint32_t open_connections_max = 0;  // connections open to one host, …
+  std::string open_connections_host;  // … which was this one
+  uint32_t max_sockets = 0;           // connections open to one address
   uint64_t robots_fetches = 0;
   uint32_t max_robots_fetches = 0;  // of one host
 
@@ -71,6 +77,7 @@ struct Account {
   uint64_t pages_fetched = 0;  // different ones
   bool reach_known = false;
   uint64_t reachable = 0;
+  uint64_t reachable_https = 0;
   uint64_t fetched_of_reachable = 0;
   uint64_t missed = 0;
   uint64_t unfinished = 0;               // asked for, and only failures came that deserve another try

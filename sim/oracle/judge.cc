@@ -50,6 +50,12 @@ bool IsTrap(PlaceClass place_class) {
          place_class == PlaceClass::kLoop || place_class == PlaceClass::kQuery;
 }
 
+// What browsers and their like ask of any host, whether a page names it or not.
+bool IsAskedByItself(std::string_view path_and_query) {
+  return path_and_query == "/favicon.ico" || path_and_query == "/robots.txt" ||
+         path_and_query.starts_with("/.well-known/") || path_and_query.starts_with("/apple-touch-icon");
+}
+
 }  // namespace
 
 Judge::Judge(const World& world, Options options)
@@ -95,6 +101,13 @@ void Judge::OnHit(const Hit& hit) {
   if (exists && (place.place_class == PlaceClass::kSpam || world_.IsSpam(place.host.domain))) ++account_.spam;
   if (IsTrap(place.place_class)) ++account_.traps;
 
+  if (place.place_class == PlaceClass::kPage && hit.status / 100 == 2) {
+    ++account_.page_answers;
+    if (hit.tls) ++account_.page_answers_https;
+    if (hit.http2) ++account_.page_answers_http2;
+  }
+
+  JudgeOpenConnections(hit);
   HostRecord* const host = HostOf(hit.host);
   AddressRecord* const address = AddressOf(hit.address);
   if (host == nullptr || address == nullptr) ++account_.unjudged;
@@ -110,7 +123,11 @@ void Judge::OnHit(const Hit& hit) {
     if (address->fetches++ == 0) ++account_.addresses;
     JudgeIpPace(hit, *address);
   }
-  if (!exists && options_.rules.unknown_urls) Offend(Violation::kUnknownUrl, hit, "no such place in this web");
+  if (!exists && IsAskedByItself(hit.path_and_query) && world_.FindHost(hit.host)) {
+    ++account_.browser_requests;
+  } else if (!exists && options_.rules.unknown_urls) {
+    Offend(Violation::kUnknownUrl, hit, "no such place in this web");
+  }
   if (detour) return;
   NoteAnswer(hit, place, host);
   // After NoteAnswer, which wants to know how often the page was asked for before.
@@ -120,7 +137,7 @@ void Judge::OnHit(const Hit& hit) {
 void Judge::JudgePace(const Hit& hit, const Place& place, HostRecord& host) {
   const Rules& rules = options_.rules;
   const int64_t last_start_ns = host.pace.last_start_ns();
-  const Pace::Step step = host.pace.Add(hit.unix_ns, std::max(hit.end_ns, hit.unix_ns), rules.slack_ns);
+  const Pace::Step step = host.pace.Add(hit.unix_ns, std::max(hit.end_ns, hit.unix_ns));
   account_.max_in_progress = std::max(account_.max_in_progress, step.in_progress);
   if (rules.connections != 0 && step.in_progress > rules.connections) {
     Offend(Violation::kParallel, hit, fmt::format("{} at once, {} allowed", step.in_progress, rules.connections));
@@ -163,7 +180,7 @@ void Judge::JudgePace(const Hit& hit, const Place& place, HostRecord& host) {
 
 void Judge::JudgeIpPace(const Hit& hit, AddressRecord& address) {
   const Rules& rules = options_.rules;
-  const Pace::Step step = address.pace.Add(hit.unix_ns, std::max(hit.end_ns, hit.unix_ns), rules.slack_ns);
+  const Pace::Step step = address.pace.Add(hit.unix_ns, std::max(hit.end_ns, hit.unix_ns));
   if (step.from_start_ns == Pace::kNever) return;
   Narrow(account_.ip_gap, step.from_start_ns, hit.address);
   Narrow(account_.ip_end_gap, step.from_end_ns, hit.address);
@@ -265,24 +282,31 @@ int64_t Judge::RetryAfterNs(const Hit& hit, const Place& place) {
 }
 
 void Judge::OnOpen(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t /*port*/) {
-  AddressRecord* const record = AddressOf(address);
-  if (record == nullptr) return;
-  connections_[connection] = Hash64(address);
-  ++record->sockets;
-  account_.max_sockets = std::max(account_.max_sockets, record->sockets);
+  const uint32_t open = to_addresses_.Open(connection, address);
+  account_.max_sockets = std::max(account_.max_sockets, open);
   const uint32_t allowed = options_.rules.ip_sockets;
-  if (allowed != 0 && record->sockets > allowed) {
-    Offend(Violation::kSockets, Hit{.unix_ns = unix_ns, .address = address, .host = address},
-           fmt::format("{} open, {} allowed", record->sockets, allowed));
+  if (allowed != 0 && open > allowed) {
+    Offend(Violation::kSockets, Hit{.unix_ns = unix_ns, .host = address},
+           fmt::format("{} open, {} allowed", open, allowed));
   }
 }
 
 void Judge::OnClose(int64_t /*unix_ns*/, uint64_t connection) {
-  const auto found = connections_.find(connection);
-  if (found == connections_.end()) return;
-  const auto address = addresses_.find(found->second);
-  if (address != addresses_.end() && address->second.sockets > 0) --address->second.sockets;
-  connections_.erase(found);
+  to_addresses_.Close(connection);
+  to_hosts_.Close(connection);
+}
+
+void Judge::JudgeOpenConnections(const Hit& hit) {
+  if (!to_addresses_.IsOpen(hit.connection)) return;  // nobody tells of connections here
+  const uint32_t open = to_hosts_.Open(hit.connection, hit.host);
+  if (open > account_.open_connections_max) {
+    account_.open_connections_max = open;
+    account_.open_connections_host = hit.host;
+  }
+  const uint32_t allowed = options_.rules.open_connections;
+  if (allowed != 0 && open > allowed) {
+    Offend(Violation::kOpenConnections, hit, fmt::format("{} open, {} allowed", open, allowed));
+  }
 }
 
 void Judge::OnDns(int64_t /*unix_ns*/, std::string_view name, std::string_view /*type*/, int /*rcode*/) {
@@ -306,6 +330,7 @@ void Judge::Cover(const EachPage& each_reachable, const std::function<void(const
   account_.reach_known = true;
   each_reachable([&](uint64_t page) {
     ++account_.reachable;
+    if (world_.HostIsTls(world_.FromDense(page).host)) ++account_.reachable_https;
     if (pages_.asked(page) != 0) {
       ++account_.fetched_of_reachable;
       if (pages_.finished(page) == 0) ++account_.unfinished;

@@ -9,12 +9,19 @@
 //     answered when the page was asked for. A client that never asked is held to the rules of the moment.
 //   - Crawl-delay counts between two requests that both came after the answer that told of it.
 //   - Retry-After of a 429 or 503 binds the whole host, from the end of that answer on.
+//   - Connections at once are two different things. Requests in progress at a host (Rules::connections): those whose
+//   time
+//     from unix_ns to end_ns has a moment in common. The log is written so that this shows however fast the answers are
+//     (hit_log.h), so no slack is taken off. Connections open to a host (Rules::open_connections): idle ones too, each
+//     from its first request to the host until the client has closed it.
+//   - What browsers ask of any host by themselves (/favicon.ico, /.well-known/, /apple-touch-icon…) is no part of the
+//     web, and nobody made it up: it is counted apart and held to the pace only.
 //   - A request that failed (5xx, 429, no answer, a fault on the wire) may be repeated, up to Rules::tries_per_url.
 //
 // REQUIRES: events in the order of time, requests by their beginning.
 // Memory: 6 bytes a numbered page; about 200 bytes a host name that was asked for or asked about in DNS, about 100 an
 // address, up to Options::max_hosts of either (requests beyond are counted as unjudged and not held to any pace);
-// about 60 a connection that is open; nothing at all for pages of traps and farms.
+// about 300 a connection that is open; nothing at all for pages of traps and farms.
 // Thread: one owner.
 
 #pragma once
@@ -26,6 +33,7 @@
 #include <unordered_map>
 
 #include "sim/oracle/account.h"
+#include "sim/oracle/open_connections.h"
 #include "sim/oracle/pace.h"
 #include "sim/oracle/page_ledger.h"
 #include "sim/oracle/rules.h"
@@ -85,7 +93,6 @@ class Judge : public HitSink {
   };
   struct AddressRecord {
     Pace pace;
-    uint32_t sockets = 0;
     uint32_t fetches = 0;
   };
 
@@ -95,6 +102,7 @@ class Judge : public HitSink {
   void JudgeIpPace(const Hit& hit, AddressRecord& address);
   void JudgeRobots(const Hit& hit, const Place& place, const HostRecord& host);
   void JudgePage(const Hit& hit, const Place& place);
+  void JudgeOpenConnections(const Hit& hit);
   void NoteAnswer(const Hit& hit, const Place& place, HostRecord* host);
   // What the Retry-After of this answer says, in nanoseconds; -1 for none.
   int64_t RetryAfterNs(const Hit& hit, const Place& place);
@@ -107,7 +115,8 @@ class Judge : public HitSink {
   PageLedger pages_;
   std::unordered_map<uint64_t, HostRecord> hosts_;         // by Hash64 of the name
   std::unordered_map<uint64_t, AddressRecord> addresses_;  // by Hash64 of the text
-  std::unordered_map<uint64_t, uint64_t> connections_;     // open ones: to which address
+  OpenConnections to_addresses_;                           // from accepting on
+  OpenConnections to_hosts_;                               // from the first request on
   int64_t next_freshness_ns_ = -1;
 };
 

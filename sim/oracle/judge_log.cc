@@ -4,11 +4,32 @@
 
 #include <algorithm>
 
-#include "io/clock.h"
 #include "sim/oracle/time_order.h"
 #include "sim/world/reach.h"
 
 namespace portolan::sim {
+
+namespace {
+
+class Lateness : public HitSink {
+ public:
+  void OnHit(const Hit& hit) override { Note(hit.unix_ns, std::max(hit.unix_ns, hit.end_ns)); }
+  void OnOpen(int64_t unix_ns, uint64_t, std::string_view, uint16_t) override { Note(unix_ns, unix_ns); }
+  void OnClose(int64_t unix_ns, uint64_t) override { Note(unix_ns, unix_ns); }
+  void OnDns(int64_t unix_ns, std::string_view, std::string_view, int) override { Note(unix_ns, unix_ns); }
+
+  int64_t most_ns() const { return most_ns_; }
+
+ private:
+  void Note(int64_t unix_ns, int64_t newest_ns) {
+    most_ns_ = std::max(most_ns_, newest_ns_ - unix_ns);
+    newest_ns_ = std::max(newest_ns_, newest_ns);
+  }
+  int64_t newest_ns_ = 0;
+  int64_t most_ns_ = 0;
+};
+
+}  // namespace
 
 Result<WorldParams> ParamsOfHeader(const HitLogHeader& header) {
   WorldParams params;
@@ -45,6 +66,13 @@ Status ReadHits(HitLogReader& reader, HitSink& sink) {
   }
 }
 
+Result<int64_t> WindowOf(Env& env, const std::string& path) {
+  ASSIGN_OR_RETURN(const auto reader, HitLogReader::Open(env, path));
+  Lateness lateness;
+  RETURN_IF_ERROR(ReadHits(*reader, lateness));
+  return lateness.most_ns();
+}
+
 void CoverReachable(const World& world, const Rules& rules, bool follow_nofollow, Judge& judge,
                     const std::function<void(const std::string& url)>& each_missed) {
   const Reach reach = Enumerate(world, {.agent = rules.agent,
@@ -61,10 +89,10 @@ void CoverReachable(const World& world, const Rules& rules, bool follow_nofollow
 }
 
 Result<Account> JudgeHitLog(Env& env, const std::string& path, const World& world, const Rules& rules) {
-  constexpr int64_t kWindowNs = 600 * kSecond;  // the longest request
+  ASSIGN_OR_RETURN(const int64_t window_ns, WindowOf(env, path));
   ASSIGN_OR_RETURN(const auto reader, HitLogReader::Open(env, path));
   Judge judge(world, {.rules = rules});
-  TimeOrder order(judge, kWindowNs);
+  TimeOrder order(judge, window_ns);
   RETURN_IF_ERROR(ReadHits(*reader, order));
   order.Flush();
   if (order.late() > 0) return Fail(ErrorCode::kCorrupt, fmt::format("{}: events out of order", path));

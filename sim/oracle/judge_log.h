@@ -21,6 +21,10 @@ Result<WorldParams> ParamsOfHeader(const HitLogHeader& header);
 // Every event of the log, as it stands there.
 Status ReadHits(HitLogReader& reader, HitSink& sink);
 
+// How far events stand behind their time in this log at most, its longest request mostly: the shortest window with
+// which TimeOrder can order it, so that no more is held in memory than must be. A pass over the log.
+Result<int64_t> WindowOf(Env& env, const std::string& path);
+
 // Tells the judge what a crawl from the seeds could have reached when the first request came.
 void CoverReachable(const World& world, const Rules& rules, bool follow_nofollow, Judge& judge,
                     const std::function<void(const std::string& url)>& each_missed = nullptr);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace portolan::sim {
@@ -221,9 +222,111 @@ TEST_F(JudgeTest, TwoConnectionsToAnAddress) {
     judge.OnOpen(NsOf(0), 2, "127.1.0.2", 80);
     if (!early) judge.OnClose(NsOf(1), 1);
     judge.OnOpen(NsOf(2), 3, "127.1.0.1", 80);
-    ExpectOnly(judge.account(), early ? std::optional(Violation::kSockets) : std::nullopt);
-    EXPECT_EQ(judge.account().max_sockets, early ? 2U : 1U);
+    const Account account = judge.Finish(NsOf(3));
+    ExpectOnly(account, early ? std::optional(Violation::kSockets) : std::nullopt);
+    EXPECT_EQ(account.max_sockets, early ? 2U : 1U);
   }
+}
+
+// A rule alone.
+Rules OneRule(uint32_t Rules::* rule, uint32_t allowed) {
+  Rules rules;
+  rules.*rule = allowed;
+  return rules;
+}
+
+TEST_F(JudgeTest, InstantAnswersToRequestsThatCameTogetherAreParallel) {
+  std::vector<TestHit> hits = {RobotsAt(0, host_)};
+  // Each is answered a tenth of a millisecond after the last one: far less than the clocks' slack.
+  for (int i = 0; i < 4; ++i) {
+    hits.push_back(At(2 + 1e-6 * i, good_[static_cast<size_t>(i)]));
+    hits.back().took_s = 1e-4 * (i + 1);
+  }
+  for (const uint32_t allowed : {1U, 2U, 3U, 4U}) {
+    const Account account = JudgeAll(hits, OneRule(&Rules::connections, allowed));
+    ExpectOnly(account, Violation::kParallel, 4 - allowed);
+    EXPECT_EQ(account.max_in_progress, 4U);
+  }
+}
+
+TEST_F(JudgeTest, RequestsOneAfterAnotherAreNotParallelHoweverCloseTheyAre) {
+  std::vector<TestHit> hits = {RobotsAt(0, host_)};
+  for (int i = 0; i < 4; ++i) {
+    hits.push_back(At(2 + 1e-4 * i, good_[static_cast<size_t>(i)]));
+    hits.back().took_s = 1e-4;
+  }
+  const Account account = JudgeAll(hits, OneRule(&Rules::connections, 1));
+  ExpectOnly(account, std::nullopt);
+  EXPECT_EQ(account.max_in_progress, 1U);
+}
+
+TEST_F(JudgeTest, ConnectionsOpenToAHost) {
+  const auto run = [this](uint32_t allowed, bool close_each) {
+    Judge judge(TheWorld(), {.rules = OneRule(&Rules::open_connections, allowed)});
+    TestHit hit = RobotsAt(0, host_);
+    for (uint64_t connection = 1; connection <= 3; ++connection) {
+      const double at_s = static_cast<double>(connection);
+      judge.OnOpen(NsOf(at_s), connection, "127.1.0.1", 80);
+      judge.OnOpen(NsOf(at_s), 100 + connection, "127.1.0.1", 80);  // never used
+      judge.OnHit({.unix_ns = NsOf(at_s + 0.001),
+                   .end_ns = NsOf(at_s + 0.001),
+                   .connection = connection,
+                   .address = "127.1.0.1",
+                   .host = hit.host,
+                   .tls = hit.tls,
+                   .method = "GET",
+                   .path_and_query = hit.path,
+                   .status = 200});
+      if (close_each) judge.OnClose(NsOf(at_s + 0.002), connection);
+    }
+    return judge.Finish(NsOf(10));
+  };
+  const Account kept = run(2, false);
+  ExpectOnly(kept, Violation::kOpenConnections);
+  EXPECT_EQ(kept.open_connections_max, 3U);
+  EXPECT_EQ(kept.open_connections_host, TheWorld().HostName(host_));
+  EXPECT_EQ(kept.max_sockets, 6U);
+  ExpectOnly(run(3, false), std::nullopt);
+  const Account closed = run(1, true);
+  ExpectOnly(closed, std::nullopt);
+  EXPECT_EQ(closed.open_connections_max, 1U);
+}
+
+TEST_F(JudgeTest, WhatBrowsersAskByThemselvesIsNoInventedUrlButKeepsThePace) {
+  for (const char* path : {"/favicon.ico", "/.well-known/security.txt", "/apple-touch-icon-precomposed.png"}) {
+    clean_[3].path = path;
+    clean_[3].at_s = 6;
+    const Account account = JudgeAll(clean_);
+    ExpectOnly(account, std::nullopt);
+    EXPECT_EQ(account.browser_requests, 1U);
+    clean_[3].at_s = 4.5;
+    ExpectOnly(JudgeAll(clean_), Violation::kHostGap);
+  }
+  clean_[3].at_s = 6;
+  clean_[3].path = "/images/favicon.ico";
+  ExpectOnly(JudgeAll(clean_), Violation::kUnknownUrl);
+  clean_[3].path = "/favicon.ico";
+  clean_[3].host = "nobody.test";
+  ExpectOnly(JudgeAll(clean_), Violation::kUnknownUrl);
+}
+
+TEST_F(JudgeTest, PagesAreCountedByProtocol) {
+  Judge judge(TheWorld(), {});
+  const TestHit page = At(2, good_[0]);
+  for (const auto& [tls, http2, status] : {std::tuple(true, true, 200), std::tuple(true, false, 200),
+                                           std::tuple(false, false, 200), std::tuple(true, true, 500)}) {
+    judge.OnHit({.unix_ns = NsOf(2),
+                 .end_ns = NsOf(3),
+                 .host = page.host,
+                 .tls = tls,
+                 .http2 = http2,
+                 .method = "GET",
+                 .path_and_query = page.path,
+                 .status = status});
+  }
+  EXPECT_EQ(judge.account().page_answers, 3U);
+  EXPECT_EQ(judge.account().page_answers_https, 2U);
+  EXPECT_EQ(judge.account().page_answers_http2, 1U);
 }
 
 TEST_F(JudgeTest, ForbiddenPage) {

@@ -25,15 +25,15 @@ class Pace {
     uint32_t in_progress = 1;        // with this one
   };
 
-  // `slack_ns`: a request that ends less than this after the beginning of another is not held to overlap with it.
-  Step Add(int64_t start_ns, int64_t end_ns, int64_t slack_ns) {
+  // A request that begins when another ends does not overlap with it.
+  Step Add(int64_t start_ns, int64_t end_ns) {
     Step step;
     if (last_start_ns_ != kNever) {
       step.from_start_ns = start_ns - last_start_ns_;
       step.from_end_ns = std::max<int64_t>(start_ns - last_end_ns_, 0);
       step.last_took_ns = last_took_ns_;
     }
-    std::erase_if(ends_, [&](int64_t end) { return end <= start_ns + slack_ns; });
+    std::erase_if(ends_, [&](int64_t end) { return end <= start_ns; });
     step.in_progress = static_cast<uint32_t>(ends_.size()) + 1;
     ends_.push_back(end_ns);
     if (end_ns >= last_end_ns_) {

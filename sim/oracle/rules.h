@@ -19,8 +19,9 @@ struct Rules {
   double delay_factor = 0;
   int64_t delay_factor_max_ns = 30'000'000'000;  // … but nobody must wait longer than this.
 
-  uint32_t connections = 0;  // requests in progress at a host at once
-  uint32_t ip_sockets = 0;   // connections open to an address at once
+  uint32_t connections = 0;       // requests in progress at a host at once
+  uint32_t open_connections = 0;  // connections open to a host at once, idle ones too; each from its first request on
+  uint32_t ip_sockets = 0;        // connections open to an address at once, with a request or without
 
   bool robots = true;                            // robots.txt is asked for and obeyed
   bool crawl_delay = false;                      // Crawl-delay is kept, from the second request after robots.txt on

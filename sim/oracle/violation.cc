@@ -13,6 +13,7 @@ const ViolationInfo& InfoOf(Violation violation) {
       {"ip_gap", "requests to an address too close"},
       {"delay_factor", "request too soon after a slow one"},
       {"parallel", "too many requests at a host at once"},
+      {"open_connections", "too many connections open to a host"},
       {"sockets", "too many connections to an address"},
       {"robots", "URL that robots.txt forbids"},
       {"robots_not_asked", "URL before robots.txt was answered"},

@@ -12,6 +12,7 @@ enum class Violation : uint8_t {
   kIpGap,              // two requests to an address closer than the rules allow
   kDelayFactor,        // a request sooner after the last one than so many times what that one took
   kParallel,           // more requests in progress at a host than allowed
+  kOpenConnections,    // more connections open to a host than allowed
   kSockets,            // more connections open to an address than allowed
   kRobots,             // a URL that robots.txt forbids
   kRobotsNotAsked,     // a URL of a host before its robots.txt was answered

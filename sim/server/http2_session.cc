@@ -136,6 +136,7 @@ struct Http2Session::Callbacks {
     stream->body_sent += part;
     if (stream->body_sent == stream->body_end && stream->repeat.empty() && !stream->cut) {
       *flags |= NGHTTP2_DATA_FLAG_EOF;
+      stream->hit.end_ns = self->context_.clock.UnixNs();  // before the client can have it: see hit_log.h
     }
     return static_cast<ssize_t>(part);
   }
@@ -169,9 +170,15 @@ std::unique_ptr<Http2Session> Http2Session::Create(ServerContext& context, const
 }
 
 Http2Session::~Http2Session() {
+  LogOpenStreams();
+  nghttp2_session_del(session_);
+}
+
+int64_t Http2Session::LogOpenStreams() {
   for (const auto& [id, stream] : streams_) Log(*stream);
   streams_.clear();
-  nghttp2_session_del(session_);
+  timers_.clear();
+  return last_end_ns_;
 }
 
 Http2Session::Stream* Http2Session::Find(int32_t id) {
@@ -236,6 +243,7 @@ void Http2Session::Answered(Stream& stream) {
   hit.address = facts_.address;
   hit.host = stream.host;
   hit.tls = facts_.tls;
+  hit.http2 = true;
   hit.method = stream.method;
   hit.path_and_query = stream.path;
   hit.user_agent = stream.user_agent;
@@ -279,6 +287,7 @@ void Http2Session::Answered(Stream& stream) {
 }
 
 void Http2Session::Refuse(Stream& stream, uint32_t error_code) {
+  stream.hit.end_ns = context_.clock.UnixNs();
   nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, error_code);
 }
 
@@ -323,12 +332,15 @@ void Http2Session::Submit(Stream& stream) {
     return Refuse(stream, NGHTTP2_INTERNAL_ERROR);
   }
   stream.hit.status = answer.status;
+  if (head_only) stream.hit.end_ns = context_.clock.UnixNs();
 }
 
 void Http2Session::Log(const Stream& stream) {
   if (!stream.whole || context_.hits == nullptr) return;
   Hit hit = stream.hit;
-  hit.end_ns = context_.clock.UnixNs();
+  // Given up by the client: when we heard of it.
+  if (hit.end_ns == 0) hit.end_ns = std::max(hit.unix_ns, context_.RoundUnixNs());
+  last_end_ns_ = std::max(last_end_ns_, hit.end_ns);
   context_.hits->OnHit(hit);
 }
 

@@ -36,7 +36,9 @@ class Http2Session {
 
   // nullptr when out of memory.
   static std::unique_ptr<Http2Session> Create(ServerContext& context, const ConnectionFacts& facts);
-  ~Http2Session();  // open streams are logged as given up
+  ~Http2Session();
+  // Open streams are logged as given up. When the last request of this connection ended; 0: there was none.
+  int64_t LogOpenStreams();
 
   // False: the connection is beyond saving.
   bool Feed(std::string_view bytes);
@@ -73,6 +75,7 @@ class Http2Session {
   std::string output_;
   size_t output_sent_ = 0;
   size_t round_bytes_ = 0;
+  int64_t last_end_ns_ = 0;  // unix time
 };
 
 }  // namespace portolan::sim

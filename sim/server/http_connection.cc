@@ -57,7 +57,8 @@ HttpConnection::HttpConnection(ServerContext& context, ConnectionList& list, Tra
       transport_(std::move(transport)),
       facts_(std::move(facts)),
       state_(transport_.tls() ? State::kHandshake : State::kReading),
-      last_active_ns_(context.poller.now_ns()) {}
+      last_active_ns_(context.poller.now_ns()),
+      last_logged_ns_(facts_.opened_ns) {}
 
 void HttpConnection::Touch() {
   last_active_ns_ = context_.poller.now_ns();
@@ -72,20 +73,19 @@ void HttpConnection::OnReady(uint32_t events) {
     case State::kHandshake:
     case State::kReading:
       return GoOn();
+    case State::kAsked:
+      return;  // its answer is due in this round
     case State::kPlaying:
       if (waiting_) {
         // Nothing is asked of the socket now but to tell of the client's end.
         if ((events & EPOLLRDHUP) != 0) Abandon();
         return;
       }
-      if (Play() == Played::kDone) FinishScript();
-      if (state_ == State::kReading) ReadMore();
-      return;
+      return context_.poller.AfterReading(this);
     case State::kHttp2:
-      RunHttp2({});
-      // TLS may hold bytes that came before the socket was full.
-      if (!http2_blocked_) ReadMore();
-      return;
+      if (!http2_blocked_) return ReadMore();
+      more_to_read_ = true;
+      return context_.poller.AfterReading(this);
     case State::kLingering:
       return Drain();
     case State::kClosed:
@@ -99,9 +99,7 @@ void HttpConnection::OnTimer() {
       return CloseNow();
     case State::kHttp2:
       http2_->OnTime(context_.poller.now_ns());
-      RunHttp2({});
-      if (!http2_blocked_) ReadMore();
-      return;
+      return OnAllRead();
     case State::kPlaying:
       Touch();
       waiting_ = false;
@@ -123,7 +121,7 @@ void HttpConnection::GoOn() {
       http2_ = Http2Session::Create(context_, facts_);
       if (!http2_) return CloseNow();
       state_ = State::kHttp2;
-      RunHttp2({});
+      RunHttp2();
       if (state_ != State::kHttp2 || http2_blocked_) return;
     } else {
       state_ = State::kReading;
@@ -134,13 +132,13 @@ void HttpConnection::GoOn() {
 
 void HttpConnection::ReadMore() {
   // What waits from before goes first: pipelined requests.
-  if (state_ == State::kReading && !input_.empty()) {
-    const std::string waiting = std::exchange(input_, {});
-    const size_t done = Serve(waiting);
-    if (state_ == State::kClosed || state_ == State::kLingering) return;
-    input_.insert(0, waiting, done);
-  }
-  while (state_ == State::kReading || state_ == State::kHttp2) {
+  if (state_ == State::kReading && !input_.empty()) input_.erase(0, TakeRequest(input_));
+  for (int round = 0; state_ == State::kReading || state_ == State::kHttp2; ++round) {
+    if (round == kReadRounds) {
+      // Others want to be served, too. TLS may hold bytes of which epoll knows nothing.
+      more_to_read_ = true;
+      return context_.poller.AfterReading(this);
+    }
     char* scratch = context_.scratch.data();
     const ssize_t count = transport_.Read(scratch, context_.scratch.size());
     if (count == Transport::kWantRead) return SetInterest(EPOLLIN);
@@ -148,17 +146,16 @@ void HttpConnection::ReadMore() {
     if (count <= 0) return Abandon();
     const std::string_view bytes(scratch, static_cast<size_t>(count));
     if (state_ == State::kHttp2) {
-      RunHttp2(bytes);
-      if (http2_blocked_) return;
+      if (!http2_->Feed(bytes)) return Abandon();
+      context_.poller.AfterReading(this);
       continue;
     }
     if (input_.empty()) {
-      const size_t done = Serve(bytes);
-      if (state_ != State::kClosed) input_ = bytes.substr(done);
+      const size_t done = TakeRequest(bytes);
+      input_ = bytes.substr(done);
     } else {
-      const std::string all = std::exchange(input_, {}).append(bytes);
-      const size_t done = Serve(all);
-      if (state_ != State::kClosed) input_ = all.substr(done);
+      input_ += bytes;
+      input_.erase(0, TakeRequest(input_));
     }
     // A read that did not fill the buffer took all there was. TLS may hold more in its own buffer.
     if (state_ == State::kReading && !transport_.tls() && bytes.size() < context_.scratch.size()) {
@@ -167,73 +164,98 @@ void HttpConnection::ReadMore() {
   }
 }
 
-size_t HttpConnection::Serve(std::string_view input) {
-  size_t done = 0;
-  while (state_ == State::kReading) {
-    const uint64_t skipped = std::min<uint64_t>(skip_, input.size() - done);
-    skip_ -= skipped;
-    done += skipped;
-    if (done == input.size()) break;
-    const HeadStatus status = ParseRequestHead(input.substr(done), head_);
-    if (status == HeadStatus::kMore) break;
-    const int64_t now = context_.clock.UnixNs();
-    hit_ = {};
-    hit_.unix_ns = now;
-    hit_.connection = facts_.id;
-    hit_.address = facts_.address;
-    hit_.tls = facts_.tls;
-    if (status != HeadStatus::kWhole) {
-      done = input.size();
-      hit_.method = "BAD";
-      head_.keep_alive = false;
-      Begin(head_, OwnAnswer(StatusOf(status)));
-    } else {
-      done += head_.bytes;
-      hit_.method = head_.method;
-      hit_.host = head_.host;
-      hit_.path_and_query = head_.path_and_query;
-      hit_.user_agent = head_.user_agent;
-      if (head_.chunked_body) {
-        Begin(head_, OwnAnswer(411));
-      } else if (head_.body_bytes > kMostBodyBytes) {
-        Begin(head_, OwnAnswer(413));
-      } else {
-        skip_ = head_.body_bytes;
-        // Without "100 Continue" the client may send its body or not: only a new connection is sure.
-        if (head_.expect_continue) head_.keep_alive = false;
-        const RequestFacts request = {.method = head_.method,
-                                      .host = head_.host,
-                                      .path_and_query = head_.path_and_query,
-                                      .if_none_match = head_.if_none_match,
-                                      .if_modified_since = head_.if_modified_since,
-                                      .accept_encoding = head_.accept_encoding,
-                                      .user_agent = head_.user_agent};
-        Begin(head_, context_.Ask(request, facts_, now));
-      }
-    }
-    client_closes_ = !head_.keep_alive && head_.body_bytes == 0 && status == HeadStatus::kWhole && done == input.size();
-    if (script_.delay_ns > 0) {
-      waiting_ = true;
-      context_.poller.SetTimer(this, context_.poller.now_ns() + script_.delay_ns);
-      SetInterest(0);
-    } else if (Play() == Played::kDone) {
-      FinishScript();
-      continue;
-    }
-    if (hit_open_) KeepRequest();
+size_t HttpConnection::TakeRequest(std::string_view input) {
+  const uint64_t skipped = std::min<uint64_t>(skip_, input.size());
+  skip_ -= skipped;
+  input.remove_prefix(skipped);
+  if (input.empty()) return skipped;
+  const HeadStatus status = ParseRequestHead(input, head_);
+  if (status == HeadStatus::kMore) return skipped;
+  hit_ = {};
+  hit_.unix_ns = context_.clock.UnixNs();
+  hit_.connection = facts_.id;
+  hit_.address = facts_.address;
+  hit_.tls = facts_.tls;
+  hit_open_ = true;
+  state_ = State::kAsked;
+  context_.poller.AfterReading(this);
+  refusal_ = 0;
+  if (status != HeadStatus::kWhole) {
+    refusal_ = StatusOf(status);
+    head_ = {};
+    head_.http11 = true;
+    head_.method = "BAD";
+    KeepRequest();
+    client_closes_ = false;
+    return skipped + input.size();
   }
-  return done;
+  KeepRequest();
+  if (head_.chunked_body) {
+    refusal_ = 411;
+  } else if (head_.body_bytes > kMostBodyBytes) {
+    refusal_ = 413;
+  } else {
+    skip_ = head_.body_bytes;
+    // Without "100 Continue" the client may send its body or not: only a new connection is sure.
+    if (head_.expect_continue) head_.keep_alive = false;
+  }
+  client_closes_ = !head_.keep_alive && head_.body_bytes == 0 && head_.bytes == input.size();
+  return skipped + head_.bytes;
 }
 
-void HttpConnection::Begin(const RequestHead& head, SharedAnswer answer) {
+void HttpConnection::OnAllRead() {
+  switch (state_) {
+    case State::kAsked:
+      AnswerRequest();
+      if (state_ == State::kReading && !input_.empty()) input_.erase(0, TakeRequest(input_));
+      if (state_ != State::kReading) return;
+      // Of a plain socket epoll tells; TLS may hold bytes itself.
+      return transport_.tls() ? ReadMore() : SetInterest(EPOLLIN);
+    case State::kPlaying:
+      if (waiting_) return;
+      if (Play() == Played::kDone) FinishScript();
+      if (state_ == State::kReading) ReadMore();
+      return;
+    case State::kHttp2:
+      RunHttp2();
+      break;
+    default:
+      break;
+  }
+  const bool reads = state_ == State::kReading || (state_ == State::kHttp2 && !http2_blocked_);
+  if (reads && std::exchange(more_to_read_, false)) ReadMore();
+}
+
+void HttpConnection::AnswerRequest() {
+  if (refusal_ != 0) {
+    Begin(OwnAnswer(refusal_));
+  } else {
+    const RequestFacts request = {.method = head_.method,
+                                  .host = head_.host,
+                                  .path_and_query = head_.path_and_query,
+                                  .if_none_match = head_.if_none_match,
+                                  .if_modified_since = head_.if_modified_since,
+                                  .accept_encoding = head_.accept_encoding,
+                                  .user_agent = head_.user_agent};
+    Begin(context_.Ask(request, facts_, hit_.unix_ns));
+  }
+  if (script_.delay_ns > 0) {
+    waiting_ = true;
+    context_.poller.SetTimer(this, context_.poller.now_ns() + script_.delay_ns);
+    SetInterest(0);
+  } else if (Play() == Played::kDone) {
+    FinishScript();
+  }
+}
+
+void HttpConnection::Begin(SharedAnswer answer) {
   script_ = MakeWireScript(std::move(answer.answer),
-                           {.head_only = head.method == "HEAD",
-                            .http11 = head.http11 || head.method.empty(),
-                            .keep_alive = head.keep_alive,
+                           {.head_only = head_.method == "HEAD",
+                            .http11 = head_.http11,
+                            .keep_alive = head_.keep_alive,
                             .date = context_.Date(hit_.unix_ns)},
                            std::move(answer.body));
   hit_.status = script_.status;
-  hit_open_ = true;
   sent_ = 0;
   repeat_sent_ = 0;
   state_ = State::kPlaying;
@@ -266,6 +288,7 @@ HttpConnection::Played HttpConnection::Play() {
       SetInterest(EPOLLOUT);
       return Played::kBlocked;
     }
+    hit_.end_ns = context_.clock.UnixNs();  // before the client can have it: see hit_log.h
     const ssize_t count = transport_.Write(first, then);
     if (count == Transport::kWantWrite || count == Transport::kWantRead) {
       SetInterest(count == Transport::kWantWrite ? EPOLLOUT : EPOLLIN);
@@ -299,7 +322,8 @@ void HttpConnection::FinishScript() {
       state_ = State::kReading;
       break;
     case ScriptEnd::kClose:
-      if (client_closes_) {
+      // The client closes at once; the log wants to know when.
+      if (client_closes_ && context_.hits == nullptr) {
         if (transport_.tls()) transport_.ShutdownWrite();
         return CloseNow();
       }
@@ -314,9 +338,9 @@ void HttpConnection::FinishScript() {
   script_ = {};
 }
 
-void HttpConnection::RunHttp2(std::string_view input) {
+void HttpConnection::RunHttp2() {
   http2_blocked_ = false;
-  bool good = input.empty() || http2_->Feed(input);
+  bool good = true;
   while (good && !http2_blocked_) {
     const std::string_view out = http2_->Output();
     if (out.empty()) break;
@@ -373,9 +397,9 @@ void HttpConnection::Unregister() {
 
 void HttpConnection::EndGently() {
   transport_.ShutdownWrite();
-  LogClose();
   waiting_ = false;
   state_ = State::kLingering;
+  if (http2_) last_logged_ns_ = std::max(last_logged_ns_, http2_->LogOpenStreams());
   http2_.reset();
   input_.clear();
   context_.poller.SetTimer(this, context_.poller.now_ns() + kLingerNs);
@@ -384,13 +408,17 @@ void HttpConnection::EndGently() {
 
 void HttpConnection::Abandon() {
   if (state_ == State::kClosed) return;
-  if (hit_open_) LogHit();
+  if (hit_open_) {
+    hit_.end_ns = std::max(hit_.unix_ns, context_.RoundUnixNs());  // when we heard of it, not when we came to it
+    LogHit();
+  }
   CloseNow();
 }
 
 void HttpConnection::CloseNow() {
   if (state_ == State::kClosed) return;
-  http2_.reset();  // logs the hits of open streams
+  if (http2_) last_logged_ns_ = std::max(last_logged_ns_, http2_->LogOpenStreams());
+  http2_.reset();
   LogClose();
   state_ = State::kClosed;
   Unregister();
@@ -402,25 +430,34 @@ void HttpConnection::CloseNow() {
 void HttpConnection::LogClose() {
   if (close_logged_ || context_.hits == nullptr) return;
   close_logged_ = true;
-  context_.hits->OnClose(context_.clock.UnixNs(), facts_.id);
+  // When we heard of it, not when we came to it; but not before anything else that the log has of this connection.
+  context_.hits->OnClose(std::max(last_logged_ns_, context_.RoundUnixNs()), facts_.id);
 }
 
 void HttpConnection::LogHit() {
   hit_open_ = false;
   if (context_.hits == nullptr) return;
-  hit_.end_ns = context_.clock.UnixNs();
+  if (hit_.end_ns == 0) hit_.end_ns = context_.clock.UnixNs();  // without a byte
+  last_logged_ns_ = hit_.end_ns;
   context_.hits->OnHit(hit_);
 }
 
 void HttpConnection::KeepRequest() {
-  if (context_.hits == nullptr) return;
+  const auto parts = {&head_.method,          &head_.path_and_query, &head_.if_none_match, &head_.if_modified_since,
+                      &head_.accept_encoding, &head_.user_agent};
+  size_t size = 0;
+  for (const std::string_view* part : parts) size += part->size();
   kept_.clear();
-  kept_.reserve(hit_.method.size() + hit_.host.size() + hit_.path_and_query.size() + hit_.user_agent.size());
-  for (std::string_view* part : {&hit_.method, &hit_.host, &hit_.path_and_query, &hit_.user_agent}) {
+  kept_.reserve(size);  // no view moves
+  for (std::string_view* part : parts) {
     const size_t at = kept_.size();
     kept_ += *part;
     *part = std::string_view(kept_).substr(at);
   }
+  hit_.method = head_.method;
+  hit_.host = head_.host;
+  hit_.path_and_query = head_.path_and_query;
+  hit_.user_agent = head_.user_agent;
 }
 
 }  // namespace portolan::sim

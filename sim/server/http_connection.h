@@ -3,8 +3,12 @@
 // HTTP/1.0 and 1.1: reads a head, asks the site, plays the WireScript, reads the next. Pipelined requests wait in the
 // input until the answer before them is out. HTTP/2 (by ALPN) is handed to an Http2Session.
 //
-//   handshake ──► reading ──► playing (writing | waiting for a timer) ──► reading …
-//                                 └──► lingering (FIN sent, what the client still says is thrown away) ──► closed
+//   handshake ──► reading ──► asked ──► playing (writing | waiting for a timer) ──► reading …
+//                                         └──► lingering (FIN sent, what the client still says is thrown away) ──►
+//                                         closed
+//
+// A request that was read is answered when everything that came with it is read, too (Poller::AfterReading): so the log
+// shows which requests were open at once (hit_log.h). A connection is over in the log when the client has closed it.
 //
 // A client that shuts its side down while it is kept waiting has given up. Request bodies are read and thrown away.
 //
@@ -46,6 +50,7 @@ class HttpConnection : public EventSource {
  public:
   static constexpr uint64_t kMostBodyBytes = uint64_t{1} << 20;  // of a request
   static constexpr size_t kWriteRound = size_t{512} << 10;
+  static constexpr int kReadRounds = 16;  // reads in a row
   static constexpr int64_t kLingerNs = 2 * kSecond;
 
   // Puts itself into the list, and tries at once to read: the request is often there already.
@@ -53,6 +58,7 @@ class HttpConnection : public EventSource {
 
   void OnReady(uint32_t events) override;
   void OnTimer() override;
+  void OnAllRead() override;
 
   // Closed as by a client that is gone. The object dies after the round.
   void Abandon();
@@ -62,19 +68,20 @@ class HttpConnection : public EventSource {
 
  private:
   friend class ConnectionList;
-  enum class State : uint8_t { kHandshake, kReading, kPlaying, kLingering, kHttp2, kClosed };
+  enum class State : uint8_t { kHandshake, kReading, kAsked, kPlaying, kLingering, kHttp2, kClosed };
   enum class Played : uint8_t { kDone, kBlocked };
 
   HttpConnection(ServerContext& context, ConnectionList& list, Transport transport, ConnectionFacts facts);
 
   void GoOn();  // handshake or reading, whichever it is
   void ReadMore();
-  // Serves requests in `input` until it blocks or they end; the number of bytes that are done with.
-  size_t Serve(std::string_view input);
-  void Begin(const RequestHead& head, SharedAnswer answer);
+  // Reads the next request from `input` if it is whole there; the number of bytes that are done with.
+  size_t TakeRequest(std::string_view input);
+  void AnswerRequest();
+  void Begin(SharedAnswer answer);
   Played Play();
   void FinishScript();  // logs the hit and ends as the script says
-  void RunHttp2(std::string_view input);
+  void RunHttp2();      // sends what there is to be sent
   void Drain();
   void SetInterest(uint32_t events);
   void Unregister();
@@ -82,7 +89,7 @@ class HttpConnection : public EventSource {
   void CloseNow();
   void LogClose();
   void LogHit();
-  void KeepRequest();  // what the hit log needs, beyond the life of the input
+  void KeepRequest();  // beyond the life of the input
 
   ServerContext& context_;
   ConnectionList& list_;
@@ -95,12 +102,14 @@ class HttpConnection : public EventSource {
   bool registered_ = false;
   bool close_logged_ = false;
   int64_t last_active_ns_ = 0;
+  int64_t last_logged_ns_ = 0;  // unix time of the last that the log has of this connection
 
   std::string input_;  // not served yet
   uint64_t skip_ = 0;  // bytes of a request's body still to come
-  RequestHead head_;
 
   // The exchange being played.
+  RequestHead head_;  // its views are of kept_
+  int refusal_ = 0;   // the status of an answer that the site is not asked for; 0: it is
   bool hit_open_ = false;
   bool client_closes_ = false;
   bool waiting_ = false;  // for the timer
@@ -111,6 +120,7 @@ class HttpConnection : public EventSource {
   std::string kept_;
 
   std::unique_ptr<Http2Session> http2_;
+  bool more_to_read_ = false;   // ReadMore ended before the input did
   bool http2_blocked_ = false;  // the socket takes no more, or the round is over
 };
 

@@ -7,10 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "io/clock.h"
 
 namespace portolan::sim {
+namespace {
+
+constexpr int kMostReads = 64;  // of 256 events each
+
+}  // namespace
 
 Result<std::unique_ptr<Poller>> Poller::Create() {
   OwnedFd epoll(::epoll_create1(EPOLL_CLOEXEC));
@@ -54,6 +60,11 @@ void Poller::ClearTimer(EventSource* source) {
   source->deadline_ns_ = 0;
 }
 
+void Poller::AfterReading(EventSource* source) {
+  if (std::exchange(source->after_reading_, true)) return;
+  after_reading_.push_back(source);
+}
+
 void Poller::Retire(std::unique_ptr<EventSource> source) {
   ClearTimer(source.get());
   source->retired_ = true;
@@ -69,34 +80,53 @@ void Poller::RunTimers() {
   }
 }
 
+void Poller::HandOut(int wait_ms, int64_t* woken_ns) {
+  // All that there is, so that of two things the one that came first is never left for the next round alone.
+  std::array<epoll_event, 256> events;
+  for (int i = 0; i < kMostReads; ++i) {
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), i == 0 ? wait_ms : 0);
+    if (i == 0 && woken_ns != nullptr) *woken_ns = Clock::Real().NowNs();
+    for (int at = 0; at < count; ++at) HandOut(events[static_cast<size_t>(at)]);
+    if (count < static_cast<int>(events.size())) return;
+  }
+}
+
+void Poller::HandOut(const epoll_event& event) {
+  auto* source = static_cast<EventSource*>(event.data.ptr);
+  if (source == nullptr) {
+    uint64_t sum = 0;
+    static_cast<void>(!::read(wake_.get(), &sum, sizeof sum));
+  } else if (source->late_) {
+    late_.emplace_back(source, event.events);
+  } else if (!source->retired_) {
+    source->OnReady(event.events);
+  }
+}
+
 void Poller::RunOnce(int most_wait_ms) {
-  int wait_ms = most_wait_ms;
+  int wait_ms = after_reading_.empty() ? most_wait_ms : 0;
   if (!timers_.empty()) {
     const int64_t left = std::max<int64_t>(0, timers_.begin()->first - Clock::Real().NowNs());
     wait_ms = static_cast<int>(std::min<int64_t>(wait_ms, (left + kMillisecond - 1) / kMillisecond));
   }
-  std::array<epoll_event, 256> events;
-  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms);
-  now_ns_ = Clock::Real().NowNs();
   late_.clear();
-  for (int i = 0; i < count; ++i) {
-    auto* source = static_cast<EventSource*>(events[static_cast<size_t>(i)].data.ptr);
-    const uint32_t what = events[static_cast<size_t>(i)].events;
-    if (source == nullptr) {
-      uint64_t sum = 0;
-      static_cast<void>(!::read(wake_.get(), &sum, sizeof sum));
-    } else if (source->retired_) {
-      continue;
-    } else if (source->late_) {
-      late_.emplace_back(source, what);
-    } else {
-      source->OnReady(what);
-    }
+  HandOut(wait_ms, &now_ns_);
+  for (const auto& [source, what] : late_) source->OnReady(what);
+  if (!late_.empty()) {
+    // What clients did before they opened the connections that were accepted now has come, too.
+    std::vector<std::pair<EventSource*, uint32_t>> late;
+    std::swap(late, late_);
+    HandOut(0);
+    for (const auto& [source, what] : late) source->OnCaughtUp();
   }
-  for (const auto& [source, what] : late_) {
-    if (!source->retired_) source->OnReady(what);
+  all_read_.clear();
+  std::swap(all_read_, after_reading_);
+  for (EventSource* source : all_read_) {
+    source->after_reading_ = false;
+    if (!source->retired_) source->OnAllRead();
   }
   RunTimers();
+  std::erase_if(after_reading_, [](const EventSource* source) { return source->retired_; });
   retired_.clear();
 }
 

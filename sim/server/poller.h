@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include <sys/epoll.h>
+
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -24,10 +26,13 @@ class EventSource {
   virtual ~EventSource() = default;
   virtual void OnReady(uint32_t events) = 0;  // EPOLLIN …
   virtual void OnTimer() {}
+  virtual void OnAllRead() {}   // asked for by AfterReading
+  virtual void OnCaughtUp() {}  // of late ones, see below
 
  protected:
-  // Its events come after all others of a round. For listeners: a client that closed one connection and opened another
-  // is seen to do so in this order.
+  // Its events come after all others of a round, then those others again that have come meanwhile, then OnCaughtUp. For
+  // listeners: a client that closed one connection and opened another is seen to do so in this order, if what was
+  // accepted counts as opened in OnCaughtUp. Such a source lives as long as the poller.
   void HandleLate() { late_ = true; }
 
  private:
@@ -35,6 +40,7 @@ class EventSource {
   int64_t deadline_ns_ = 0;  // 0: none
   bool retired_ = false;
   bool late_ = false;
+  bool after_reading_ = false;
 };
 
 class Poller {
@@ -51,6 +57,10 @@ class Poller {
   void SetTimer(EventSource* source, int64_t deadline_ns);
   void ClearTimer(EventSource* source);
 
+  // OnAllRead will be called when all events of this round are handed out (in the next round when it is asked for after
+  // that): so all that had come is read before the first of it is answered.
+  void AfterReading(EventSource* source);
+
   // The source gets no event any more and is deleted after this round. REQUIRES: its fd is closed or removed.
   void Retire(std::unique_ptr<EventSource> source);
 
@@ -66,6 +76,9 @@ class Poller {
  private:
   Poller(OwnedFd epoll, OwnedFd wake);
   void RunTimers();
+  // Waits for events and calls OnReady, but for late sources, which are noted.
+  void HandOut(int wait_ms, int64_t* woken_ns = nullptr);
+  void HandOut(const epoll_event& event);
 
   const OwnedFd epoll_;
   const OwnedFd wake_;
@@ -73,6 +86,8 @@ class Poller {
   std::set<std::pair<int64_t, EventSource*>> timers_;
   std::vector<std::unique_ptr<EventSource>> retired_;
   std::vector<std::pair<EventSource*, uint32_t>> late_;  // within a round
+  std::vector<EventSource*> after_reading_;
+  std::vector<EventSource*> all_read_;  // within a round
 };
 
 }  // namespace portolan::sim

@@ -35,8 +35,10 @@ struct RequestFacts {
 struct ConnectionFacts {
   uint64_t id = 0;
   bool tls = false;
-  std::string address;  // the local one
-  std::string client;   // the remote one
+  uint16_t port = 0;      // the local one
+  int64_t opened_ns = 0;  // unix time
+  std::string address;    // the local one
+  std::string client;     // the remote one
 };
 
 struct ServerContext {
@@ -54,6 +56,8 @@ struct ServerContext {
 
   // Counts the visit and asks the site.
   SharedAnswer Ask(const RequestFacts& request, const ConnectionFacts& connection, int64_t unix_ns);
+  // The calendar at the beginning of the poller's round: what a round tells of had happened by then.
+  int64_t RoundUnixNs() const { return clock.UnixNs() - (Clock::Real().NowNs() - poller.now_ns()); }
   // Value of the Date field now.
   std::string_view Date(int64_t unix_ns);
 

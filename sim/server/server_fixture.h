@@ -89,6 +89,10 @@ class ListSink : public HitSink {
     const std::lock_guard lock(mutex_);
     return closes_;
   }
+  void Clear() {
+    const std::lock_guard lock(mutex_);
+    hits_.clear();
+  }
   std::vector<std::string> dns() const {
     const std::lock_guard lock(mutex_);
     return dns_;

@@ -19,7 +19,8 @@
 namespace portolan::sim {
 namespace {
 
-constexpr int kAcceptRound = 64;
+// As many as clients may open together: what is accepted in one round is read before any of it is answered.
+constexpr int kAcceptRound = 1024;
 constexpr int kTickMs = 250;  // how late an idle connection is noticed
 
 }  // namespace
@@ -59,6 +60,7 @@ class SimServer::Worker {
    public:
     Listener(Worker& worker, int fd, bool tls) : worker_(worker), fd_(fd), tls_(tls) { HandleLate(); }
     void OnReady(uint32_t) override { worker_.Accept(fd_, tls_); }
+    void OnCaughtUp() override { worker_.StartAccepted(); }
     int fd() const { return fd_; }
 
    private:
@@ -121,7 +123,7 @@ class SimServer::Worker {
 
   void Accept(int listen_fd, bool tls) {
     for (int i = 0; i < kAcceptRound; ++i) {
-      if (list_.size() >= most_connections_) return Listen(false);
+      if (list_.size() + accepted_.size() >= most_connections_) return Listen(false);
       SocketAddress client;
       OwnedFd fd(::accept4(listen_fd, client.get(), &client.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!fd) {
@@ -139,13 +141,21 @@ class SimServer::Worker {
       facts.tls = tls;
       AppendAddress(local, facts.address);
       AppendAddress(client, facts.client);
+      facts.port = local.port();
       SSL* ssl = tls ? shared_.tls->NewConnection() : nullptr;
       if (tls && ssl == nullptr) continue;
-      if (context_.hits != nullptr) {
-        context_.hits->OnOpen(context_.clock.UnixNs(), facts.id, facts.address, local.port());
-      }
-      HttpConnection::Start(context_, list_, Transport(std::move(fd), ssl), std::move(facts));
+      accepted_.emplace_back(Transport(std::move(fd), ssl), std::move(facts));
     }
+  }
+
+  // After all that clients did before they opened these connections.
+  void StartAccepted() {
+    for (auto& [transport, facts] : accepted_) {
+      facts.opened_ns = context_.clock.UnixNs();
+      if (context_.hits != nullptr) context_.hits->OnOpen(facts.opened_ns, facts.id, facts.address, facts.port);
+      HttpConnection::Start(context_, list_, std::move(transport), std::move(facts));
+    }
+    accepted_.clear();
   }
 
   void Sweep() {
@@ -166,6 +176,7 @@ class SimServer::Worker {
   const size_t most_connections_;
   ConnectionList list_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  std::vector<std::pair<Transport, ConnectionFacts>> accepted_;  // within a round
   std::unique_ptr<DnsService> dns_;
   bool listening_ = false;
   bool no_room_ = false;  // not listening because the system had no descriptor left

@@ -1,12 +1,20 @@
 // The hit log: what clients did to the simulated web, one line of tab-separated fields an event, in the order of time.
 //
 //   H <unix_ns> <connection> <address> <host> <tls 0|1> <method> <path and query> <status> <bytes sent> <end_ns> <user
-//   agent>
-//       a request that was read whole at unix_ns; answered (or given up) at end_ns
+//   agent> <http 1|2>
+//       a request that was read whole at unix_ns; answered (or given up) at end_ns, over HTTP/1 or HTTP/2
 //   O <unix_ns> <connection> <address> <port>      a connection was accepted
-//   C <unix_ns> <connection>                       and is closed
+//   C <unix_ns> <connection>                       and the client has closed it, or the server did not wait longer
 //   D <unix_ns> <name> <type> <rcode>              a DNS question
 //   W <version> <profile> <seed> <parameters>      the first line: which world this is
+//
+// A request is open from unix_ns to end_ns, and these two are in the order of cause and effect: end_ns is taken before
+// the answer's last byte is handed to the system, so whatever the client asks after it has read the answer is stamped
+// later. Requests that came together are all stamped before the first of them is answered. So requests of which one
+// waits for the other never overlap in the log, and those that were open at once do, however fast the answers are.
+//
+// O and C are in that order, too, if the server has one thread: who closes a connection and then opens another is never
+// seen to have both.
 //
 // <address> is the local address that the client connected to, which is what IP politeness goes by. Bytes below 0x21,
 // '%' and 0x7f in names and paths are percent-encoded. The path is kept as the client sent it, else.
@@ -26,6 +34,7 @@ struct Hit {
   std::string_view address;
   std::string_view host;
   bool tls = false;
+  bool http2 = false;
   std::string_view method;
   std::string_view path_and_query;
   std::string_view user_agent;

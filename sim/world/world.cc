@@ -151,7 +151,14 @@ Place World::FindUrl(std::string_view url) const {
   return impl_->web.paths.Find(*host, url.substr(path));
 }
 
-std::vector<std::string> World::Seeds() const { return {UrlOf({{0, 0}, PlaceClass::kPage, 0})}; }
+std::vector<std::string> World::Seeds(uint64_t count) const {
+  std::vector<std::string> urls;
+  for (uint32_t domain = 0; domain < Domains() && urls.size() < count; ++domain) {
+    const HostId host{domain, 0};
+    if (DnsWorks(host) && TlsWorks(host)) urls.push_back(UrlOf({host, PlaceClass::kPage, 0}));
+  }
+  return urls;
+}
 
 PageKind World::KindOf(const Place& place) const {
   const Atlas& atlas = impl_->web.atlas;

@@ -113,7 +113,9 @@ class World {
   // Any URL or part of one that a client may ask for. kNothing for what does not exist.
   Place Find(std::string_view host_name, std::string_view path_and_query) const;
   Place FindUrl(std::string_view url) const;
-  std::vector<std::string> Seeds() const;
+  // Where crawls begin: the home pages of the `count` most popular domains that can be reached; fewer if there are not
+  // so many. One is enough to reach all.
+  std::vector<std::string> Seeds(uint64_t count = 1) const;
 
   // Truth.
   PageKind KindOf(const Place& place) const;

@@ -35,7 +35,7 @@ struct CheckFlags {
   std::string slack = "2ms";
   std::string delay_factor_max = "30s";
   std::string robots_ttl;
-  std::string window = "10m";
+  std::string window;
   std::string freshness_every;
   std::string missed_path;
   bool ignore_robots = false;
@@ -104,12 +104,20 @@ int Check(CheckFlags& flags) {
   options.rules = rules;
   options.freshness_every_ns = ToNs(flags.freshness_every);
   sim::Judge judge(**world, options);
-  sim::TimeOrder order(judge, ToNs(flags.window));
+  int64_t window_ns = ToNs(flags.window);
+  if (flags.window.empty()) {
+    const auto needed_ns = sim::WindowOf(Env::Posix(), flags.log);
+    if (!needed_ns) return Unusable(needed_ns.error());
+    window_ns = *needed_ns;
+  }
+  sim::TimeOrder order(judge, window_ns);
   if (const Status status = sim::ReadHits(**reader, order); !status) return Unusable(status.error());
   order.Flush();
   if (order.late() > 0) {
-    PrintError(fmt::format("{}: {} events stand more than {} behind their time: ask for a longer --window", flags.log,
-                           order.late(), flags.window));
+    PrintError(
+        fmt::format("{}: {} events stand more than {} behind their time: {}", flags.log, order.late(),
+                    FormatDuration(static_cast<double>(window_ns) * 1e-9),
+                    flags.window.empty() ? "the log has grown meanwhile, try again" : "ask for a longer --window"));
     return kExitBadInput;
   }
 
@@ -144,6 +152,8 @@ int RunSimCheck(int argc, char** argv) {
       ->capture_default_str();
   app->add_flag("--crawl-delay", flags.rules.crawl_delay, "Crawl-delay is to be kept");
   app->add_option("--connections", flags.rules.connections, "requests in progress at a host at once; 0: any");
+  app->add_option("--open-connections", flags.rules.open_connections,
+                  "connections open to a host at once, idle ones too; 0: any");
   app->add_option("--ip-sockets", flags.rules.ip_sockets, "connections open to an address at once; 0: any");
   app->add_option("--max-fetches-per-url", flags.rules.fetches_per_url, "tries after failures not counted; 0: any");
   app->add_option("--robots-ttl", flags.robots_ttl, "how long a robots.txt may be used")->check(seconds);
@@ -153,7 +163,8 @@ int RunSimCheck(int argc, char** argv) {
   app->add_option("--missed", flags.missed_path, "write every reachable URL that was never asked for to this file");
   app->add_option("--freshness-every", flags.freshness_every, "measure freshness so often, not only at the end")
       ->check(seconds);
-  app->add_option("--window", flags.window, "the longest request of the log")->check(seconds)->capture_default_str();
+  app->add_option("--window", flags.window, "the longest request of the log; default: it is looked for first")
+      ->check(seconds);
   app->add_flag("--json", flags.json, "the account as one JSON object");
   app.Footer(
       "A rule that is not given is not judged; robots.txt, Retry-After and URLs that do not exist always are.\n"

@@ -41,6 +41,8 @@ struct ServeFlags {
   uint16_t http_port = 0;
   uint16_t https_port = 0;
   std::string ca;
+  uint64_t seeds = 1;
+  std::string seeds_file;
   size_t threads = 1;
   double max_seconds = 0;
   bool no_http2 = false;
@@ -106,6 +108,28 @@ bool WaitForEnd(const sim::OwnedFd& signals, double max_seconds) {
   }
 }
 
+// The URLs to start from go where they were asked for, and the ready line to standard output; to standard error where
+// that is taken by the URLs, which then end there, so that a crawl at the other end of the pipe can begin.
+Status TellReady(const ServeFlags& flags, const std::string& ready, const std::vector<std::string>& seeds) {
+  const bool piped = flags.seeds_file == "-";
+  if (!flags.seeds_file.empty()) {
+    std::string lines;
+    for (const std::string& url : seeds) lines += url + "\n";
+    if (!piped) {
+      RETURN_IF_ERROR(ReplaceFile(Env::Posix(), flags.seeds_file, lines));
+    } else {
+      fmt::print("{}", lines);
+      // Whoever reads has all of them now. The descriptor stays taken: no socket must come to be standard output.
+      if (std::freopen("/dev/null", "w", stdout) == nullptr)
+        return std::unexpected(Error::FromErrno(errno, "/dev/null"));
+    }
+  }
+  std::FILE* to = piped ? stderr : stdout;
+  fmt::print(to, "{}\n", ready);
+  std::fflush(to);
+  return {};
+}
+
 Status Serve(const ServeFlags& flags) {
   ASSIGN_OR_RETURN(const sim::OwnedFd signals, CatchSignals());
   RaiseDescriptorLimit();
@@ -140,6 +164,7 @@ Status Serve(const ServeFlags& flags) {
   if (!flags.ca.empty()) {
     RETURN_IF_ERROR(ReplaceFile(Env::Posix(), flags.ca, server->ca_pem()));
   }
+  const std::vector<std::string> seeds = world->Seeds(flags.seeds);
   const sim::SimPorts ports = server->ports();
   const nlohmann::ordered_json ready = {{"ready", true},
                                         {"dns_port", ports.dns},
@@ -150,9 +175,8 @@ Status Serve(const ServeFlags& flags) {
                                         {"profile", flags.profile},
                                         {"seed", flags.seed},
                                         {"pages", world->TotalPages()},
-                                        {"seeds", world->Seeds()}};
-  fmt::print("{}\n", ready.dump());
-  std::fflush(stdout);
+                                        {"seeds", seeds}};
+  RETURN_IF_ERROR(TellReady(flags, ready.dump(), seeds));
   fmt::print(stderr,
              "serving '{}' (seed {}, {} domains, {} pages) on 127.0.0.0/8{}: DNS port {}, HTTP {}, HTTPS {}; "
              "Ctrl-C ends it\n",
@@ -180,6 +204,14 @@ int RunSimServe(int argc, char** argv) {
   app->add_option("--params", flags.params, "More profiles, as a TOML file")->type_name("FILE");
   app->add_option("--log", flags.log, "Write every request, connection and DNS question here")->type_name("FILE");
   app->add_option("--ca", flags.ca, "Write the CA's certificate here, as PEM")->type_name("FILE");
+  app->add_option("--seeds", flags.seeds, "So many home pages to start from, in the ready line (default 1)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app->add_option(
+         "--seeds-file", flags.seeds_file,
+         "And here, one URL a line, for 'portolan crawl --seeds'; -: on standard output, which ends after them,\n"
+         "and the ready line goes to standard error")
+      ->type_name("FILE");
   auto* privileged = app->add_flag("--privileged", flags.privileged, "The real ports 53, 80 and 443");
   for (const auto& [name, port] : {std::pair{"--dns-port", &flags.dns_port}, std::pair{"--http-port", &flags.http_port},
                                    std::pair{"--https-port", &flags.https_port}}) {
@@ -195,6 +227,7 @@ int RunSimServe(int argc, char** argv) {
       "Examples:\n"
       "  portolan sim serve --profile small\n"
       "  portolan sim serve --profile evil --seed 7 --log hits.tsv --ca ca.pem\n"
+      "  portolan sim serve --profile demo --seeds 200 --seeds-file seeds.txt\n"
       "  portolan sim serve --profile web2007 --set pages=5000 --set https=1 --threads 2");
   if (const auto code = app.Parse(argc, argv)) return *code;
   const Status status = Serve(flags);

@@ -47,7 +47,8 @@ wait $server
 
 def hits_of(path):
     """The H lines: dictionaries."""
-    names = ("unix_ns", "connection", "address", "host", "tls", "method", "path", "status", "bytes", "end_ns", "agent")
+    names = ("unix_ns", "connection", "address", "host", "tls", "method", "path", "status", "bytes", "end_ns", "agent",
+             "http")
     rows = []
     for line in pathlib.Path(path).read_text().splitlines():
         kind, *fields = line.split("\t")
@@ -150,10 +151,36 @@ class Curl(unittest.TestCase):
             server.end()
         self.assertEqual(bodies[0], bodies[1])
 
+    def test_seeds_are_many_home_pages(self):
+        seeds = pathlib.Path(self.folder.name, "seeds.txt")
+        server = Server(self.folder.name, "--profile", "small", "--seeds", "5", "--seeds-file", str(seeds))
+        urls = server.ready["seeds"]
+        self.assertEqual(len(set(urls)), 5)
+        self.assertEqual(seeds.read_text().splitlines(), urls)
+        for url in urls:
+            self.assertEqual(urllib.parse.urlsplit(url).path, "/")
+            self.assertEqual(server.curl(url, "-o", "/dev/null", "-w", "%{http_code}").stdout, b"200")
+        server.end()
+        server = Server(self.folder.name, "--profile", "small", "--seeds", "1000")
+        self.assertEqual(len(server.ready["seeds"]), 8)  # it has no more
+        server.end()
+
+    def test_seeds_can_be_piped(self):
+        process = subprocess.Popen([PROGRAM, "sim", "serve", "--profile", "small", "--seeds", "3", "--seeds-file", "-",
+                                    "--max-seconds", "60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lines = process.stdout.read().splitlines()  # to the end, while the server goes on
+        self.assertIsNone(process.poll())
+        ready = json.loads(process.stderr.readline())
+        self.assertEqual(lines, ready["seeds"])
+        self.assertEqual(len(lines), 3)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+
     def test_mistakes_are_said_in_one_line(self):
         for flags, word in ((("--profile", "smal"), "small"), (("--set", "domains"), "KEY=VALUE"),
                             (("--set", "domainz=3"), "domains"), (("--dns-port", "99999"), "dns-port"),
-                            (("--log", "/nonexistent/x"), "/nonexistent/x")):
+                            (("--log", "/dev/null/x"), "/dev/null/x")):
             result = subprocess.run([PROGRAM, "sim", "serve", *flags, "--max-seconds", "1"], capture_output=True,
                                     text=True, timeout=60)
             self.assertNotEqual(result.returncode, 0, flags)

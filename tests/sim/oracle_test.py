@@ -197,8 +197,122 @@ class ScriptedCrawl(unittest.TestCase):
         code, account, error = check(self.log)
         self.assertEqual((code, account), (3, None))
         self.assertIn(str(self.log), error)
-        self.log.write_text("W\t1\tsmall\t3\t\nH\tno number\n")
+        self.log.write_text("W\t2\tsmall\t3\t\nH\tno number\n")
         self.assertEqual(check(self.log)[0], 3)
+
+
+class Connections(unittest.TestCase):
+    """Clients of which it is known how many connections they use at once, though every answer comes at once."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.log = pathlib.Path(self.folder.name) / "hits.tsv"
+
+    def judge(self, **limits):
+        flags = [word for name, limit in limits.items() for word in ("--" + name.replace("_", "-"), str(limit))]
+        _, account, error = check(self.log, "--ignore-robots", *flags)
+        self.assertEqual(error, "")
+        return account
+
+    def expect(self, count, key):
+        """The figure is right, and so is the verdict for one less, for exactly so many and for one."""
+        limit, figure = {"requests": ("connections", "max_in_progress"),
+                         "open": ("open_connections", "open_connections_max")}[key]
+        kind = {"requests": "parallel", "open": "open_connections"}[key]
+        for allowed in {1, max(1, count - 1), count}:
+            account = self.judge(**{limit: allowed})
+            self.assertEqual(account[figure], count)
+            self.assertEqual(violations(account), {kind: count - allowed} if count > allowed else {},
+                             account["offences"])
+
+    @staticmethod
+    def waiting_requests(port):
+        """Connections to the port that hold bytes which the server has not read."""
+        count = 0
+        for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            fields = line.split()
+            count += (int(fields[1].split(":")[1], 16) == port and fields[3] == "01" and
+                      int(fields[4].split(":")[1], 16) > 0)
+        return count
+
+    def test_parallel_curl(self):
+        count = 83
+        with Server(self.log, "--profile", "small", *WORLD, "--set", "https=0") as server:
+            seed = server.ready["seeds"][0]
+            parts = urllib.parse.urlsplit(seed)
+            port = server.ready["http_port"]
+            config = f"resolve = {parts.hostname}:{port}:{server.resolve(parts.hostname)}\n"
+            config += f"url = {seed}\noutput = /dev/null\n" * count
+            # The server stands still until all requests wait for it, and then answers each within microseconds.
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                curl = subprocess.Popen(["curl", "--silent", "--http1.1", "--parallel", "--parallel-immediate",
+                                         "--parallel-max", str(count), "--max-time", "60", "--config", "-"],
+                                        stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                curl.stdin.write(config)
+                curl.stdin.close()
+                deadline = time.monotonic() + 30
+                while self.waiting_requests(port) < count:
+                    self.assertLess(time.monotonic(), deadline, f"{self.waiting_requests(port)} requests came")
+                    time.sleep(0.01)
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+            self.assertEqual(curl.wait(timeout=60), 0)
+        account = self.judge()
+        self.assertEqual((account["fetches"], account["statuses"]["2xx"]), (count, count))
+        self.assertEqual(account["max_sockets"], count)
+        self.expect(count, "requests")
+        self.expect(count, "open")
+
+    def ask(self, server, connection, host, path="/"):
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: portolan/0\r\n\r\n".encode())
+        with connection.makefile("rb") as answer:
+            status = int(answer.readline().split()[1])
+            size = 0
+            while (line := answer.readline().strip()):
+                name, _, value = line.partition(b":")
+                size = int(value) if name.lower() == b"content-length" else size
+            self.assertEqual(len(answer.read(size)), size)
+        return status
+
+    def visit(self, plan):
+        """Requests over kept connections, each after the last one's answer: `plan` names the connection of each."""
+        with Server(self.log, "--profile", "small", *WORLD, "--set", "https=0") as server:
+            host = urllib.parse.urlsplit(server.ready["seeds"][0]).hostname
+            client = Client(server)
+            connections = {}
+            for name in plan:
+                if name.isupper():  # the connection of this name is closed
+                    connections.pop(name.lower()).close()
+                    continue
+                if name not in connections:
+                    connections[name] = client.connect(host)
+                self.assertEqual(self.ask(server, connections[name], host), 200)
+            for connection in connections.values():
+                connection.close()
+
+    def test_kept_connections_one_after_another(self):
+        self.visit("aaaaaAbbbbbBcccc")
+        self.expect(1, "requests")
+        self.expect(1, "open")
+
+    def test_idle_connections_are_open_but_not_in_use(self):
+        self.visit("abcabcabcabc")
+        self.expect(1, "requests")
+        self.expect(3, "open")
+
+    def test_what_browsers_ask_by_themselves(self):
+        with Server(self.log, "--profile", "small", *WORLD, "--set", "https=0") as server:
+            host = urllib.parse.urlsplit(server.ready["seeds"][0]).hostname
+            with Client(server).connect(host) as connection:
+                for path in ("/favicon.ico", "/robots.txt", "/.well-known/security.txt", "/apple-touch-icon.png"):
+                    self.ask(server, connection, host, path)
+                self.assertEqual(self.ask(server, connection, host, "/favicon.gif"), 404)
+        account = self.judge()
+        self.assertEqual(account["browser_requests"], 3)
+        self.assertEqual(account["robots_fetches"], 1)
+        self.assertEqual(violations(account), {"unknown_url": 1}, account["offences"])
 
 
 class OtherCrawler(unittest.TestCase):
@@ -249,6 +363,7 @@ class OtherCrawler(unittest.TestCase):
         self.assertEqual(account["host_gap_violations"], close)
         self.assertAlmostEqual(account["min_host_gap_s"], smallest, places=6)
         self.assertGreater(close, 0)
+        self.compare_connections(log, hits, account)
         # It asks for robots.txt first and once a host; what it missed or should not have fetched is told truly.
         self.assertEqual(account["robots_not_asked_violations"], 0, account["offences"])
         self.assertEqual(account["robots_fetches"], account["hosts"])
@@ -259,6 +374,32 @@ class OtherCrawler(unittest.TestCase):
         for offence in account["offences"]:
             if offence["kind"] == "robots":
                 self.assertIn(plain("http://" + offence["url"]), theirs)
+
+
+    def compare_connections(self, log, hits, account):
+        """Requests and connections open at once, counted with the whole log at hand."""
+        closed = {int(line.split("\t")[2]): int(line.split("\t")[1]) for line in log.read_text().splitlines()
+                  if line.startswith("C\t")}
+        hosts = collections.defaultdict(list)
+        for hit in hits:
+            hosts[hit[4]].append((int(hit[1]), max(int(hit[1]), int(hit[10])), int(hit[2])))
+        parallel = most_requests = most_open = 0
+        for rows in hosts.values():
+            rows.sort()
+            first = {}
+            for begin, _, connection in rows:
+                first.setdefault(connection, begin)
+            for at, (begin, _, _) in enumerate(rows):
+                requests = 1 + sum(end > begin for _, end, _ in rows[:at])
+                parallel += requests > 1
+                most_requests = max(most_requests, requests)
+            openings = sorted((begin, connection) for connection, begin in first.items())
+            for at, (begin, _) in enumerate(openings):
+                most_open = max(most_open, 1 + sum(closed[other] > begin for _, other in openings[:at]))
+        self.assertEqual(account["parallel_violations"], parallel)
+        self.assertEqual(account["max_in_progress"], most_requests)
+        self.assertEqual(account["open_connections_max"], most_open)
+        self.assertGreater(most_open, 1, "wget2 used one connection only")
 
 
 def inside(folder):
