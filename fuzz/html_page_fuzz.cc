@@ -73,6 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.text = (setup & 1) != 0;
   options.anchor_text = (setup & 2) != 0;
   options.citations = (setup & 4) != 0;
+  options.styles = (setup & 16) != 0;
   const bool tight = (setup & 8) != 0;
   if (tight) {
     options.max_links = 5;
@@ -81,6 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     options.max_title_bytes = 5;
     options.max_text_bytes = 20;
     options.max_metas = 1;
+    options.max_style_bytes = 30;
     options.max_kept_bytes = 60;
     options.tokenizer = {.max_construct_bytes = 100, .max_attributes = 3};
   }

@@ -24,6 +24,7 @@ PageMaker& Maker(bool all) {
   static PageMaker full = [] {
     portolan::PageMakerOptions options;
     options.embeds = true;
+    options.requisites = true;
     options.similarity = true;
     options.archive_metadata = true;
     options.max_links = 50;

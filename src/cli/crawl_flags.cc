@@ -49,6 +49,8 @@ void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
                   "URLs that are left out, as globs: '*.zip', '*/calendar/*'; may be repeated")
       ->type_name("GLOB")
       ->allow_extra_args(false);
+  app->add_flag("--requisites", flags.requisites,
+                "Also what pages need to be shown, from any host: images, styles, scripts, frames");
   AddLimitFlags(app, flags);
   app->add_flag("--mine", flags.mine,
                 "The site is one's own: no delays, several connections per host, private addresses allowed; other\n"
@@ -120,6 +122,7 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, cons
   config.scope.exclude.insert(config.scope.exclude.end(), flags.exclude.begin(), flags.exclude.end());
   if (!flags.dns.empty()) config.fetch.dns_servers = flags.dns;
   if (!flags.ca.empty()) config.fetch.ca_file = flags.ca;
+  if (flags.requisites) config.scope.requisites = true;
   if (flags.allow_private) config.fetch.allow_private_addresses = true;
   for (const std::string& setting : flags.set) RETURN_IF_ERROR(SetConfig(config, setting));
   return config;

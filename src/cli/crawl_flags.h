@@ -28,6 +28,7 @@ struct CrawlFlags {
   std::string contact;
   std::string user_agent;
   std::vector<std::string> exclude;
+  bool requisites = false;
   std::vector<std::string> dns;
   std::string ca;
   bool allow_private = false;

@@ -29,6 +29,7 @@ struct Finding {
   std::string url;
   bool seed = false;
   bool in_scope = false;
+  bool requisite = false;  // not in scope, and known: a page needs it to be shown
   UrlWhereabouts at;
   std::vector<Json> log;  // its lines, the last kMaxLines
   uint64_t log_lines = 0;
@@ -163,7 +164,10 @@ void PrintJson(const Finding& finding) {
 void PrintText(const Finding& finding) {
   const UrlWhereabouts& at = finding.at;
   fmt::print("{}\n", finding.url);
-  fmt::print("  scope    {}\n", finding.seed ? "a seed" : finding.in_scope ? "belongs to the crawl" : "is left out");
+  fmt::print("  scope    {}\n", finding.seed        ? "a seed"
+                                : finding.in_scope  ? "belongs to the crawl"
+                                : finding.requisite ? "out of scope, needed to show a page"
+                                                    : "is left out");
   fmt::print("  seen     {}\n", at.seen || !finding.log.empty() ? "yes" : "no");
   if (at.domain) {
     const DomainRecord& record = at.domain->record;
@@ -208,6 +212,7 @@ Result<Finding> Look(const std::string& dir, const std::string& text) {
     if (finding.log.size() == kMaxLines) finding.log.erase(finding.log.begin());
     finding.log.push_back(std::move(parsed));
   }));
+  finding.requisite = config.scope.requisites && !finding.in_scope && (finding.at.seen || finding.log_lines > 0);
   Judge(finding);
   return finding;
 }

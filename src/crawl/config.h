@@ -74,6 +74,7 @@ struct Config {
     CanonicalRules canonical = CanonicalRules::Default();
     bool follow_nofollow = false;
     bool embeds = false;
+    bool requisites = false;
     bool sitemaps = true;
   } scope;
 

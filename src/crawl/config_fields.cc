@@ -37,7 +37,10 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(scope, max_url_length, "Leave out URLs of more bytes."),
       SETTING(scope, canonical, "Rules that make one URL of several spellings (docs/canonical.md)."),
       SETTING(scope, follow_nofollow, "Follow links and pages that say nofollow."),
-      SETTING(scope, embeds, "Fetch images, scripts, style sheets and frames too."),
+      SETTING(scope, embeds, "Fetch images, scripts and style sheets that are in scope, too."),
+      SETTING(scope, requisites,
+              "Fetch what pages need to be shown, from any host: images, scripts, frames, style sheets and what those "
+              "name (docs/requisites.md)."),
       SETTING(scope, sitemaps, "Follow the sitemaps that robots.txt names."),
 
       SETTING(politeness, user_agent, "Our product token, in User-Agent and for robots.txt: letters, - and _ only."),

@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "flow/address.h"
-#include "flow/url_record.h"
 #include "url/url.h"
 
 namespace portolan {
 Result<Scope> Scope::Create(const ScopeOptions& options) {
   ASSIGN_OR_RETURN(PublicSuffixes suffixes, PublicSuffixes::Builtin());
-  Scope scope(options.mode, std::move(suffixes));
+  Scope scope(options, std::move(suffixes));
   for (const std::string& seed : options.seeds) {
     const std::optional<Url> url = Url::Parse(seed);
     if (!url) return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no URL", seed));
@@ -78,10 +77,13 @@ bool Scope::Contains(std::string_view url, uint64_t host) {
     for (const std::string& prefix : include_prefixes_) below = below || url.starts_with(prefix);
     if (!below) return false;
   }
-  for (const std::string& glob : globs_) {
-    if (Matches(glob, url)) return false;
-  }
-  return true;
+  return !MatchesAny(url);
+}
+
+bool Scope::Excludes(std::string_view url) const { return Below(HostOf(url), exclude_) || MatchesAny(url); }
+
+bool Scope::MatchesAny(std::string_view url) const {
+  return std::ranges::any_of(globs_, [&](const std::string& glob) { return Matches(glob, url); });
 }
 
 bool Scope::Matches(std::string_view glob, std::string_view text) {

@@ -6,6 +6,8 @@
 //   any      everything
 //
 // On top: domains that are added or excluded by name, and globs on whole URLs that are excluded.
+// With requisites (docs/requisites.md) a URL that a page needs to be shown passes wherever it is, unless it is
+// excluded.
 //
 // Thread: one owner. Memory bound: the lists given, and kCache entries of 16 bytes.
 
@@ -19,6 +21,7 @@
 
 #include "base/result.h"
 #include "crawl/config.h"
+#include "flow/url_record.h"
 #include "url/domain.h"
 
 namespace portolan {
@@ -30,6 +33,7 @@ struct ScopeOptions {
   std::vector<std::string> include_prefixes;  // of URLs
   std::vector<std::string> exclude_domains;
   std::vector<std::string> exclude_urls;  // globs: * is any run of bytes, ? any one; "*.zip", "*/calendar/*"
+  bool requisites = false;                // what pages in scope need to be shown belongs to the crawl, on any host
 };
 
 class Scope {
@@ -38,6 +42,14 @@ class Scope {
 
   // `host` is HostKey of the canonical `url`.
   bool Contains(std::string_view url, uint64_t host);
+
+  // Whether it may be fetched: in scope, or a requisite. `host` is HostKey of its URL.
+  bool Admits(const UrlRecord& record, uint64_t host) {
+    return Contains(record.url, host) || (requisites_ && record.requisite > 0 && !Excludes(record.url));
+  }
+
+  // By name or by a glob, whatever else the scope says.
+  bool Excludes(std::string_view url) const;
 
   // Globs: '*' is any run of bytes, all else itself. Linear in both for one star, their product at worst.
   static bool Matches(std::string_view glob, std::string_view text);
@@ -49,11 +61,14 @@ class Scope {
   };
   static constexpr size_t kCache = 1 << 14;
 
-  Scope(ScopeMode mode, PublicSuffixes suffixes) : mode_(mode), suffixes_(std::move(suffixes)), cache_(kCache) {}
+  Scope(const ScopeOptions& options, PublicSuffixes suffixes)
+      : mode_(options.mode), requisites_(options.requisites), suffixes_(std::move(suffixes)), cache_(kCache) {}
   bool HostInside(std::string_view host) const;
+  bool MatchesAny(std::string_view url) const;  // of globs_
   static bool Below(std::string_view host, const std::vector<std::string>& domains);
 
   ScopeMode mode_;
+  bool requisites_;
   PublicSuffixes suffixes_;
   std::unordered_set<std::string> names_;  // registered domains or hosts of the seeds
   std::vector<std::string> prefixes_;

@@ -53,6 +53,26 @@ TEST(ScopeTest, AddressesAndSuffixesAreTheirOwnDomain) {
   EXPECT_FALSE(In(scope, "http://127.0.0.2:8080/x"));
 }
 
+TEST(ScopeTest, RequisitesAreAdmittedWhereverTheyAreUnlessExcluded) {
+  ScopeOptions options{.mode = ScopeMode::kHost,
+                       .seeds = {"https://a.example/"},
+                       .exclude_domains = {"ads.example"},
+                       .exclude_urls = {"*.mp4"}};
+  const auto admits = [](Scope& scope, std::string_view url, uint8_t requisite) {
+    return scope.Admits({.requisite = requisite, .url = url}, HostKey(url));
+  };
+  Scope without = Scope::Create(options).value();
+  EXPECT_TRUE(admits(without, "https://a.example/x", 0));
+  EXPECT_TRUE(admits(without, "https://a.example/x", 1));
+  EXPECT_FALSE(admits(without, "https://cdn.example/x", 1)) << "the setting was changed since";
+  options.requisites = true;
+  Scope scope = Scope::Create(options).value();
+  EXPECT_TRUE(admits(scope, "https://cdn.example/x", 1));
+  EXPECT_FALSE(admits(scope, "https://cdn.example/x", 0));
+  EXPECT_FALSE(admits(scope, "https://x.ads.example/x", 1));
+  EXPECT_FALSE(admits(scope, "https://cdn.example/x.mp4", 1));
+}
+
 TEST(ScopeTest, Globs) {
   EXPECT_TRUE(Scope::Matches("*", ""));
   EXPECT_TRUE(Scope::Matches("a*b*c", "aXXbYYc"));

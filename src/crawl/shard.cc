@@ -16,6 +16,11 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 constexpr uint64_t kMoveStep = 4096;
 constexpr int kDispatchStep = 256;
 
+// Steps from a page to what it needs, each to what the one before needs: a frame in a frame, its style sheet, what that
+// imports, a font. Depth does not grow on the way, so this is what ends a chain that is endless.
+constexpr uint8_t kRequisiteSteps = 8;
+static_assert(kRequisiteSteps <= kMaxRequisiteSteps);
+
 }  // namespace
 
 // What the robots loop lets out.
@@ -118,7 +123,8 @@ Status Shard::Settle(PageResult&& result, Moment now) {
     const bool vouches = admission_ != nullptr && record.kind == UrlKind::kPage;
     const uint64_t host = vouches ? flight.host : 0;
     const uint64_t pld = vouches ? admission_->PayLevelKey(record.url, host) : 0;
-    held_.push_back({std::move(result), 0, record.depth, record.hops, host, pld});
+    const bool beyond = record.requisite > 0 && !scope_.Contains(record.url, flight.host);
+    held_.push_back({std::move(result), 0, record.depth, record.hops, host, pld, record.requisite, beyond});
     held_.back().page.archive = {};
   }
   return {};
@@ -284,7 +290,13 @@ Status Shard::OfferLinks(Held& held, bool* all) {
       ++counts_.nofollow;
       continue;
     }
-    if (embed && !options_.follow_embeds) continue;
+    const bool needed =
+        options_.scope.requisites && (link.flags & kFoundRequisite) != 0 && held.requisite < kRequisiteSteps;
+    if (embed && !needed && !options_.follow_embeds) continue;
+    if (held.beyond && !needed && !redirect) {
+      ++counts_.out_of_scope;
+      continue;
+    }
     if (redirect) {
       if (held.hops >= options_.max_hops) {
         ++counts_.too_many_hops;
@@ -292,6 +304,11 @@ Status Shard::OfferLinks(Held& held, bool* all) {
       }
       record.hops = static_cast<uint8_t>(held.hops + 1);
       record.depth = held.depth;
+      record.requisite = held.requisite;
+    } else if (needed) {
+      // As near as its page: no page is kept without what it needs because it is the last one of its depth.
+      record.depth = held.depth;
+      record.requisite = static_cast<uint8_t>(held.requisite + 1);
     } else {
       // Sitemaps lead to pages as near as a home page's links.
       record.depth = static_cast<uint16_t>(std::min<uint32_t>(held.depth + 1U, 0xffff));
@@ -302,7 +319,7 @@ Status Shard::OfferLinks(Held& held, bool* all) {
       ++counts_.too_deep;
       continue;
     }
-    if (!scope_.Contains(url, link.host_hash)) {
+    if (!scope_.Admits(record, link.host_hash)) {
       ++counts_.out_of_scope;
       continue;
     }

@@ -8,8 +8,8 @@
 // from an Env. The same events in the same order give the same commands in the same order.
 //
 // The way of a URL through it:
-//   link found → in scope? not too deep? → UrlSeen (new?) → Admission (does its domain deserve it now?) →
-//   → Gate (robots.txt allows?) → Frontier (when?) → fetch → its links …
+//   link found → in scope, or needed to show a page that is? not too deep? → UrlSeen (new?) → Admission (does its
+//   domain deserve it now?) → → Gate (robots.txt allows?) → Frontier (when?) → fetch → its links …
 // Without budgets there is no Admission: new URLs go to the gate at once.
 //
 // After each event it pumps: results of merges move on, tasks are dispatched while connections are free, merges are
@@ -76,8 +76,8 @@ struct ShardOptions {
   bool depth_limited = false;  // max_depth counts, even where it is 0
   uint8_t max_hops = 10;       // redirects in a row
   bool follow_nofollow = false;
-  bool follow_embeds = true;
-  bool sitemaps = true;  // fetch what Sitemap lines of robots.txt name
+  bool follow_embeds = true;  // those in scope; requisites (scope.requisites) are followed anyway
+  bool sitemaps = true;       // fetch what Sitemap lines of robots.txt name
   FrontierOptions frontier;
   UrlSeenOptions seen{.pace = {.patience_ns = 200'000'000}};
   GateOptions gate;
@@ -177,6 +177,8 @@ class Shard : public Checkpointable {
     uint8_t hops = 0;
     uint64_t host = 0;  // of the page, as HostKey
     uint64_t pld = 0;   // and its domain; 0 where it vouches for nobody
+    uint8_t requisite = 0;
+    bool beyond = false;  // out of scope, fetched to show another page: only what it needs itself is followed
   };
   struct LateRobots {
     std::string request;

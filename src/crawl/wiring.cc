@@ -137,6 +137,7 @@ PageMakerOptions PageOf(const Config& config) {
   page.agent = config.politeness.user_agent;
   page.link = LinksOf(config);
   page.embeds = config.scope.embeds;
+  page.requisites = config.scope.requisites;
   page.similarity = config.page.similarity;
   page.max_links = static_cast<uint32_t>(config.page.max_links);
   page.decode.max_output = config.fetch.max_decoded.bytes;
@@ -161,7 +162,8 @@ ScopeOptions ScopeOf(const Config& config, const std::vector<std::string>& seeds
           .include_domains = config.scope.include_domains,
           .include_prefixes = config.scope.include_prefixes,
           .exclude_domains = config.scope.exclude_domains,
-          .exclude_urls = config.scope.exclude};
+          .exclude_urls = config.scope.exclude,
+          .requisites = config.scope.requisites};
 }
 
 Result<std::string> CanonicalSeed(std::string_view text, const Config& config) {

@@ -77,6 +77,11 @@ TEST(UrlRecordTest, RoundTripsWithAndWithoutRobots) {
   EXPECT_EQ(EncodeUrlRecord(record).size(), 9 + record.url.size());
   record.robots = {.position = 1, .expires = 9};
   EXPECT_EQ(DecodeUrlRecord(EncodeUrlRecord(record)), record);
+  const size_t size = EncodeUrlRecord(record).size();
+  for (record.requisite = 1; record.requisite <= kMaxRequisiteSteps; ++record.requisite) {
+    EXPECT_EQ(DecodeUrlRecord(EncodeUrlRecord(record)), record);
+    EXPECT_EQ(EncodeUrlRecord(record).size(), size);
+  }
 }
 
 TEST(UrlRecordTest, DamagedBytesAreNoRecord) {

@@ -18,10 +18,11 @@ namespace portolan {
 enum FoundFlag : uint8_t {
   kFoundRedirect = 1 << 0,     // the target of this answer's Location or refresh; there is at most one
   kFoundNofollow = 1 << 1,     // rel=nofollow on the link itself
-  kFoundEmbed = 1 << 2,        // an image, a script, a frame: not where a reader goes
+  kFoundEmbed = 1 << 2,        // an image, a script: not where a reader goes; frames are
   kFoundCanonical = 1 << 3,    // rel=canonical
   kFoundSitemap = 1 << 4,      // a sitemap, or a page that a sitemap names
   kFoundSitemapFile = 1 << 5,  // with kFoundSitemap: a sitemap itself (from robots.txt or an index): UrlKind::kSitemap
+  kFoundRequisite = 1 << 6,    // the page needs it to be shown: a frame, an image, a style sheet, what that names
 };
 
 struct FoundLink {
@@ -73,6 +74,7 @@ struct PageResult {
   FetchTimes times;
   uint64_t wire_bytes = 0;
   uint64_t body_bytes = 0;  // decoded
+  bool cut = false;         // the body ends at a limit of ours (fetch.max_body, fetch.max_decoded), not at its end
   HttpVersion version = HttpVersion::kUnknown;
   bool tls = false;
   std::string mime;                       // as sniffed, "text/html"

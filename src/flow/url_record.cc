@@ -47,7 +47,7 @@ void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
   out.clear();
   const char head[kHead] = {
       static_cast<char>((record.robots.present() ? kHasRef : 0) | (record.budget != 0 ? kHasBudget : 0)),
-      static_cast<char>(record.kind),
+      static_cast<char>(static_cast<uint8_t>(record.kind) | record.requisite << 4),
       static_cast<char>(record.attempts),
       static_cast<char>(record.hops),
       static_cast<char>(record.depth),
@@ -72,10 +72,11 @@ std::string EncodeUrlRecord(const UrlRecord& record) {
 std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
   if (bytes.size() < kHead) return std::nullopt;
   const uint8_t layout = static_cast<uint8_t>(bytes[0]);
-  const uint8_t kind = static_cast<uint8_t>(bytes[1]);
+  const uint8_t kind = static_cast<uint8_t>(bytes[1]) & 0xf;
   if ((layout & ~(kHasRef | kHasBudget)) != 0 || kind > static_cast<uint8_t>(UrlKind::kSitemap)) return std::nullopt;
   UrlRecord record;
   record.kind = static_cast<UrlKind>(kind);
+  record.requisite = static_cast<uint8_t>(bytes[1]) >> 4;
   record.attempts = static_cast<uint8_t>(bytes[2]);
   record.hops = static_cast<uint8_t>(bytes[3]);
   record.depth = static_cast<uint16_t>(GetLittle(bytes.data() + 4, 2));

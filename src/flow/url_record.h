@@ -1,7 +1,8 @@
 // UrlRecord: a URL on its way through queues and DRUM, with the little that must travel with it.
 //
 // On disk (all queues of the frontier, aux of URLseen and RobotsCache):
-//   u8 layout: bit 0 a robots reference follows, bit 1 a budget; the rest zero   u8 kind   u8 attempts   u8 hops
+//   u8 layout: bit 0 a robots reference follows, bit 1 a budget; the rest zero
+//   u8 kind in the low four bits, requisite in the high four        u8 attempts   u8 hops
 //   u16 depth, little-endian                                        u8 priority
 //   [robots reference: u48 position, u32 expires]   [u16 budget]    the URL, to the end
 // The head is the same for neighbours, so front coding and lz4 remove most of it.
@@ -31,13 +32,16 @@ struct RobotsRef {
   bool operator==(const RobotsRef&) const = default;
 };
 
+inline constexpr uint8_t kMaxRequisiteSteps = 15;  // what four bits hold
+
 struct UrlRecord {
   UrlKind kind = UrlKind::kPage;
-  uint8_t attempts = 0;  // fetches that failed
-  uint8_t hops = 0;      // redirects that led here
-  uint8_t priority = 0;  // 0 is first; the prioritizer's
-  uint16_t depth = 0;    // links from a seed
-  uint16_t budget = 0;   // of its pay-level domain when it was admitted; 0: nobody said
+  uint8_t attempts = 0;   // fetches that failed
+  uint8_t hops = 0;       // redirects that led here
+  uint8_t priority = 0;   // 0 is first; the prioritizer's
+  uint8_t requisite = 0;  // steps from a page that needs it to be shown, at most kMaxRequisiteSteps; 0: none does
+  uint16_t depth = 0;     // links from a seed
+  uint16_t budget = 0;    // of its pay-level domain when it was admitted; 0: nobody said
   RobotsRef robots;
   std::string_view url;  // canonical, absolute; dies with what it was decoded from
 

@@ -7,14 +7,18 @@
 
 namespace portolan {
 
-// The candidates of a srcset one after the other (HTML standard, 4.8.4.2.2 "parse a srcset attribute"); descriptors are
-// stepped over. A view of the value; nothing at its end.
+// The candidates of a srcset one after the other (HTML standard, 4.8.4.2.2 "parse a srcset attribute"). One whose
+// descriptors are wrong is none, as in a browser: "my photo.jpg 2x" is not a picture called "my". A view of the value;
+// nothing at its end.
 class SrcsetReader {
  public:
   explicit SrcsetReader(std::string_view value) : rest_(value) {}
   std::optional<std::string_view> Next();
 
  private:
+  // Up to the comma that ends the candidate; false where they are wrong.
+  bool TakeDescriptors();
+
   std::string_view rest_;
 };
 

@@ -26,9 +26,21 @@ TEST(SrcsetTest, CandidatesAreSplitAsTheStandardSplitsThem) {
   EXPECT_EQ(Srcset("a.png,b.png"), (Urls{"a.png,b.png"}));
   EXPECT_EQ(Srcset("a.png, b.png"), (Urls{"a.png", "b.png"}));
   EXPECT_EQ(Srcset(" , ,a.png,, b.png 100w 50h ,"), (Urls{"a.png", "b.png"}));
-  EXPECT_EQ(Srcset("a.png (1, 2), b.png"), (Urls{"a.png", "b.png"}));
   EXPECT_EQ(Srcset("data:,x 1x"), (Urls{"data:,x"}));
   EXPECT_EQ(Srcset(" ,, "), Urls{});
+}
+
+TEST(SrcsetTest, CandidatesWithWrongDescriptorsAreNone) {
+  EXPECT_EQ(Srcset("a 1x, b 1.5x, c .5x, d 1e3x, e 2E-1x, f 0x, g 100w, h 100w 50h, i 50h 100w, j"),
+            (Urls{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}));
+  for (const std::string_view wrong :
+       {"1x 2x", "1w 1w", "1w 1x", "1x 1h", "1h", "0w",  "00w",    "-1w",     "+1w",          "1.5w",  "1.x",     "x",
+        "w",     "-1x",   "1e",    "1ex",   "1X", "1 x", "(1, 2)", "1x(a,b)", "photo.jpg 2x", "1w 0h", "1w 1h 1h"}) {
+    EXPECT_EQ(Srcset("a " + std::string(wrong) + ", b 2x"), Urls{"b"}) << wrong;
+    EXPECT_EQ(Srcset("b, a " + std::string(wrong)), Urls{"b"}) << wrong;
+  }
+  EXPECT_EQ(Srcset("a (1, b 2x"), Urls{}) << "a parenthesis that stays open";
+  EXPECT_EQ(Srcset("a 1x\t,\nb\f2x  "), (Urls{"a", "b"}));
 }
 
 TEST(RefreshTest, UrlIsReadAsTheStandardReadsIt) {

@@ -10,6 +10,8 @@ std::string_view LinkKindName(LinkKind kind) {
   switch (kind) {
     case LinkKind::kNavigation:
       return "navigation";
+    case LinkKind::kFrame:
+      return "frame";
     case LinkKind::kEmbed:
       return "embed";
     case LinkKind::kResource:
@@ -19,8 +21,8 @@ std::string_view LinkKindName(LinkKind kind) {
 }
 
 std::string_view LinkAttributeName(LinkAttribute attribute) {
-  constexpr std::string_view kNames[] = {"href",   "src",  "srcset",     "poster", "data",
-                                         "action", "cite", "background", "content"};
+  constexpr std::string_view kNames[] = {"href", "src",        "srcset",  "poster",      "data", "action",
+                                         "cite", "background", "content", "imagesrcset", "style"};
   return kNames[static_cast<size_t>(attribute)];
 }
 
@@ -45,6 +47,9 @@ uint16_t ParseRel(std::string_view rel) {
         is("prev", kRelPrev);
         is("icon", kRelIcon);
         break;
+      case 7:
+        is("preload", kRelPreload);
+        break;
       case 8:
         is("nofollow", kRelNofollow);
         is("previous", kRelPrev);
@@ -53,6 +58,7 @@ uint16_t ParseRel(std::string_view rel) {
         is("sponsored", kRelSponsored);
         is("canonical", kRelCanonical);
         is("alternate", kRelAlternate);
+        is("mask-icon", kRelIcon);
         break;
       case 10:
         is("stylesheet", kRelStylesheet);
@@ -60,6 +66,15 @@ uint16_t ParseRel(std::string_view rel) {
         break;
       case 12:
         is("dns-prefetch", kRelHint);
+        break;
+      case 13:
+        is("modulepreload", kRelPreload);
+        break;
+      case 16:
+        is("apple-touch-icon", kRelIcon);
+        break;
+      case 28:
+        is("apple-touch-icon-precomposed", kRelIcon);
         break;
       default:
         break;

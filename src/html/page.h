@@ -24,6 +24,7 @@ struct PageOptions {
   bool text = false;        // visible text, into Page::text
   bool anchor_text = true;  // the text of each <a>, and the alternative text of images in it
   bool citations = false;   // cite of blockquote, q, ins, del as links
+  bool styles = false;      // what style elements and style attributes name (css_links.h), backgrounds of tables
   // A meta element of this name counts as robots rules too, beside "robots" and every name that ends in "bot".
   std::string robot_name = {};
 
@@ -32,6 +33,7 @@ struct PageOptions {
   uint32_t max_anchor_bytes = 256;       // anchor text is cut there, between characters
   uint32_t max_title_bytes = 1024;       // and the title
   uint32_t max_text_bytes = 16 << 20;    // and the text: Page::text_cut
+  uint32_t max_style_bytes = 4 << 20;    // a style element is cut there, counted in Page::values_dropped
   uint32_t max_metas = 64;               // robots and refresh elements kept; more are counted in Page::values_dropped
   uint32_t max_kept_bytes = 256U << 20;  // of all strings but the text; then links are dropped and counted
   TokenizerLimits tokenizer = {};        // a construct over its limit ends the reading: Page::cut
@@ -45,7 +47,8 @@ struct Slice {
 
 enum class LinkKind : uint8_t {
   kNavigation,  // where a reader may go: a, area, form, meta refresh, link rel=canonical, alternate, next, prev
-  kEmbed,       // shown inside the page: images, media, frames, objects
+  kFrame,       // a page shown inside the page: frame, iframe
+  kEmbed,       // shown inside the page: images, media, objects, what its styles name
   kResource,    // used by the page: scripts, style sheets, icons, other link elements, citations
 };
 std::string_view LinkKindName(LinkKind kind);
@@ -60,6 +63,8 @@ enum class LinkAttribute : uint8_t {
   kCite,
   kBackground,
   kContent,
+  kImagesrcset,
+  kStyle,  // a style attribute, or the text of a style element
 };
 std::string_view LinkAttributeName(LinkAttribute attribute);
 
@@ -73,8 +78,9 @@ enum RelFlag : uint16_t {
   kRelNext = 1 << 5,
   kRelPrev = 1 << 6,  // "prev", and "previous" as many write it
   kRelStylesheet = 1 << 7,
-  kRelIcon = 1 << 8,
-  kRelHint = 1 << 9,  // "dns-prefetch", "preconnect": a server, not a document
+  kRelIcon = 1 << 8,      // "icon", "apple-touch-icon", "mask-icon"
+  kRelHint = 1 << 9,      // "dns-prefetch", "preconnect": a server, not a document
+  kRelPreload = 1 << 10,  // "preload", "modulepreload": what the page is about to use
 };
 uint16_t ParseRel(std::string_view rel);
 

@@ -1,6 +1,7 @@
 // What PageSink takes from each element: its links, and what meta, base, html and title say.
 
 #include "base/ascii.h"
+#include "html/css_links.h"
 #include "html/link_values.h"
 #include "html/page_sink.h"
 #include "html/scan.h"
@@ -35,6 +36,7 @@ void PageSink::FindAttributes(const TagToken& tag) {
         break;
       case 5:
         if (word == PackName("color")) id = kFontStyle;
+        if (word == PackName("style")) id = kStyle;
         break;
       case 6:
         if (word == PackName("srcset")) id = kSrcset;
@@ -52,6 +54,9 @@ void PageSink::FindAttributes(const TagToken& tag) {
         if (EqualsIgnoringCase(name, "http-equiv")) id = kHttpEquiv;
         if (EqualsIgnoringCase(name, "background")) id = kBackground;
         if (EqualsIgnoringCase(name, "xlink:href")) id = kXlinkHref;
+        break;
+      case 11:
+        if (EqualsIgnoringCase(name, "imagesrcset")) id = kImagesrcset;
         break;
       default:
         break;
@@ -115,10 +120,40 @@ void PageSink::AddLink(const TagToken& tag, Attribute from, LinkKind kind, uint1
   AddLink(tag, kNames[from], Value(from), kind, rel);
 }
 
-void PageSink::AddSrcset(const TagToken& tag) {
-  if (!Has(kSrcset)) return;
-  SrcsetReader reader(Value(kSrcset));
-  while (const auto url = reader.Next()) AddLink(tag, LinkAttribute::kSrcset, *url, LinkKind::kEmbed, 0);
+void PageSink::AddSrcset(const TagToken& tag, Attribute from) {
+  if (!Has(from)) return;
+  const LinkAttribute attribute = from == kSrcset ? LinkAttribute::kSrcset : LinkAttribute::kImagesrcset;
+  SrcsetReader reader(Value(from));
+  while (const auto url = reader.Next()) AddLink(tag, attribute, *url, LinkKind::kEmbed, 0);
+}
+
+void PageSink::AddStyleLinks(const TagToken& tag, std::string_view css, bool cut) {
+  StyleLinkReader reader(css);
+  while (const auto link = reader.Next()) {
+    if (!cut || !link->open) AddLink(tag, LinkAttribute::kStyle, link->url, LinkKind::kEmbed, 0);
+  }
+}
+
+void PageSink::OpenStyle(const TagToken& tag) {
+  if (!options_.styles) return;
+  in_style_ = true;
+  style_position_ = tag.position;
+  UpdateWishes();
+}
+
+void PageSink::CloseStyle() {
+  in_style_ = false;
+  const bool cut = style_.size() > options_.max_style_bytes;
+  if (cut) {
+    ++page_.values_dropped;
+    style_.pop_back();
+  }
+  TagToken tag;
+  tag.tag = Tag::kStyle;
+  tag.position = style_position_;
+  AddStyleLinks(tag, style_, cut);
+  style_.clear();
+  UpdateWishes();
 }
 
 void PageSink::Element(const TagToken& tag) {
@@ -135,6 +170,7 @@ void PageSink::Element(const TagToken& tag) {
       const bool page = (rel & (kRelCanonical | kRelAlternate | kRelNext | kRelPrev)) != 0;
       const size_t before = page_.links.size();
       AddLink(tag, kHref, page && !used ? LinkKind::kNavigation : LinkKind::kResource, rel);
+      if ((rel & kRelPreload) != 0) AddSrcset(tag, kImagesrcset);
       if ((rel & kRelCanonical) != 0 && page_.canonical < 0 && page_.links.size() > before && template_depth_ == 0) {
         page_.canonical = static_cast<int64_t>(before);
       }
@@ -143,7 +179,7 @@ void PageSink::Element(const TagToken& tag) {
     case Tag::kImg:
     case Tag::kImage:  // the tree builder makes it an img
       AddLink(tag, kSrc, LinkKind::kEmbed);
-      AddSrcset(tag);
+      AddSrcset(tag, kSrcset);
       if (anchor_open_ && Has(kAlt)) {
         anchor_open_ = anchor_gaps_.Append(anchor_, 0, options_.max_anchor_bytes, Value(kAlt));
         anchor_gaps_.Break(Collapser::Gap::kBlank);
@@ -155,7 +191,7 @@ void PageSink::Element(const TagToken& tag) {
       break;
     case Tag::kSource:
       AddLink(tag, kSrc, LinkKind::kEmbed);
-      AddSrcset(tag);
+      AddSrcset(tag, kSrcset);
       break;
     case Tag::kVideo:
       AddLink(tag, kSrc, LinkKind::kEmbed);
@@ -164,11 +200,13 @@ void PageSink::Element(const TagToken& tag) {
     case Tag::kAudio:
     case Tag::kTrack:
     case Tag::kEmbed:
-    case Tag::kIframe:
       AddLink(tag, kSrc, LinkKind::kEmbed);
       break;
+    case Tag::kIframe:
+      AddLink(tag, kSrc, LinkKind::kFrame);
+      break;
     case Tag::kFrame:
-      if (template_depth_ == 0) AddLink(tag, kSrc, LinkKind::kEmbed);
+      if (template_depth_ == 0) AddLink(tag, kSrc, LinkKind::kFrame);
       break;
     case Tag::kObject:
       AddLink(tag, kData, LinkKind::kEmbed);
@@ -184,6 +222,15 @@ void PageSink::Element(const TagToken& tag) {
     case Tag::kBody:
       if (has_background_ || !Has(kBackground) || template_depth_ > 0) break;
       has_background_ = true;
+      AddLink(tag, kBackground, LinkKind::kEmbed);
+      break;
+    case Tag::kTable:
+    case Tag::kThead:
+    case Tag::kTbody:
+    case Tag::kTfoot:
+    case Tag::kTr:
+    case Tag::kTd:
+    case Tag::kTh:
       AddLink(tag, kBackground, LinkKind::kEmbed);
       break;
     case Tag::kBlockquote:

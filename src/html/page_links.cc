@@ -12,9 +12,9 @@ void PageLinks::Resolve(const Page& page, const Url& page_url, const PageLinksOp
   outcomes.fill(0);
   CharsetEncoder encoder(options.encoding);
   LinkOptions link_options = options.link;
-  link_options.query_encoder = encoder.encoding() == Encoding::kUtf8 ? nullptr : &encoder;
+  auto* const query_encoder = encoder.encoding() == Encoding::kUtf8 ? nullptr : &encoder;
   const Url* from = &page_url;
-  if (page.has_base && base.Assign(page.View(page.base), &page_url, link_options.query_encoder) == UrlStatus::kOk &&
+  if (page.has_base && base.Assign(page.View(page.base), &page_url, query_encoder) == UrlStatus::kOk &&
       base.scheme() != "data" && base.scheme() != "javascript") {
     from = &base;
   } else {
@@ -22,10 +22,12 @@ void PageLinks::Resolve(const Page& page, const Url& page_url, const PageLinksOp
   }
   for (size_t i = 0; i < page.links.size(); ++i) {
     const PageLink& link = page.links[i];
-    const bool wanted = link.kind == LinkKind::kNavigation ? options.navigation
-                        : link.kind == LinkKind::kEmbed    ? options.embeds
-                                                           : options.resources;
+    const bool wanted = link.kind == LinkKind::kNavigation || link.kind == LinkKind::kFrame ? options.navigation
+                        : link.kind == LinkKind::kEmbed                                     ? options.embeds
+                                                                                            : options.resources;
     if (!wanted || (link.in_template && !options.in_templates)) continue;
+    // What a style names is in UTF-8, whatever the document is in (CSS Values 4, "fetch a style resource").
+    link_options.query_encoder = link.attribute == LinkAttribute::kStyle ? nullptr : query_encoder;
     const LinkOutcome outcome = ResolveLink(page.View(link.url), *from, link_options, scratch_);
     ++outcomes[static_cast<size_t>(outcome)];
     if (outcome != LinkOutcome::kCrawlable) continue;

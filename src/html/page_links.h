@@ -3,7 +3,7 @@
 // The last step of parsing: a Page has what the author wrote; the rest of the crawler wants canonical URLs with their
 // hashes. The base is the page's URL, or its <base href> where that is one (HTML standard, 4.2.3: a base that does not
 // parse, or is a data: or javascript: URL, does not count). Queries, also that of the base, are in the document's
-// encoding.
+// encoding; those of URLs in styles are in UTF-8.
 //
 // Nothing is allocated a link once the buffers have grown. What is not crawlable is counted by reason.
 // Thread: one owner. Memory bound: Page's, times three for escapes; up to fourteen where queries are in an encoding
@@ -27,7 +27,7 @@ namespace portolan {
 struct PageLinksOptions {
   LinkOptions link = {};                // its query encoder is that of `encoding`, whatever stands here
   Encoding encoding = Encoding::kUtf8;  // of the document, before it was decoded
-  bool navigation = true;
+  bool navigation = true;               // frames included: they are pages that a reader sees
   bool embeds = true;
   bool resources = true;
   bool in_templates = false;  // links that are inert until a script copies them

@@ -59,12 +59,53 @@ TEST_F(PageReaderTest, ValuesAreDecodedAndTrimmed) {
 TEST_F(PageReaderTest, KindFollowsElementAndRel) {
   const Page& page = Read(
       "<a href=x><img src=x><script src=x></script><link rel=canonical href=x><link rel='alternate stylesheet' href=x>"
-      "<link rel=preload href=x>");
+      "<link rel=preload href=x><iframe src=x></iframe><frame src=x>");
   using enum LinkKind;
   std::vector<LinkKind> kinds;
   for (const PageLink& link : page.links) kinds.push_back(link.kind);
-  EXPECT_EQ(kinds, (std::vector{kNavigation, kEmbed, kResource, kNavigation, kResource, kResource}));
+  EXPECT_EQ(kinds, (std::vector{kNavigation, kEmbed, kResource, kNavigation, kResource, kResource, kFrame, kFrame}));
   EXPECT_EQ(page.canonical, 3);
+}
+
+TEST_F(PageReaderTest, PreloadedImagesAreCandidates) {
+  EXPECT_EQ(Links(Read("<link rel=preload as=image imagesrcset='a 1x, b 2x'><link rel=icon imagesrcset='no 1x'>")),
+            (Lines{"link imagesrcset a", "link imagesrcset b"}));
+}
+
+TEST_F(PageReaderTest, StylesNameImagesAndSheetsWhereTheyAreAskedFor) {
+  const std::string_view html =
+      "<style>@import 'a.css'; b{c:url(d.png)}</style><p style=\"background:url(&quot;e.png&quot;)\">"
+      "<table background=f.png><td background=g.png><unknown style='a:url(h.png)'>"
+      "<svg style='a:url(i.png)'><style>j{k:url('&amp;l')}<![CDATA[ m{n:url(o)} ]]></style><use href='#no'/>"
+      "<use xlink:href=p.svg#q /></svg><style>r{s:url(t";
+  EXPECT_EQ(Links(Read(html, {.styles = true})),
+            (Lines{"style style a.css", "style style d.png", "p style e.png", "table background f.png",
+                   "td background g.png", " style h.png", "svg style i.png", "style style &l", "style style o",
+                   "use href p.svg#q", "style style t"}));
+  EXPECT_EQ(Links(Read(html)), Lines{"use href p.svg#q"});
+}
+
+TEST_F(PageReaderTest, StylesInTemplatesAreMarkedAndThoseInTextAreNone) {
+  const Page& page = Read(
+      "<template><style>a{b:url(c)}</style><p style='d:url(e)'></template>"
+      "<textarea><p style='url(no)'></textarea><script>'<style>url(no)</style>'</script>"
+      "<title><style>url(no)</style></title><!--<style>url(no)</style>-->",
+      {.styles = true});
+  ASSERT_EQ(page.links.size(), 2U);
+  EXPECT_TRUE(page.links[0].in_template && page.links[1].in_template);
+}
+
+TEST_F(PageReaderTest, StyleOfAForeignElementEndsWithIt) {
+  EXPECT_EQ(Links(Read("<svg><style>a{b:url(c)}<div>url(no)</style>", {.styles = true})), Lines{"style style c"});
+  EXPECT_EQ(Links(Read("<svg><style>a{b:url(c)}</svg>url(no)", {.styles = true})), Lines{"style style c"});
+  EXPECT_EQ(Links(Read("<svg><style/>url(no)</svg>", {.styles = true})), Lines{});
+}
+
+TEST_F(PageReaderTest, LongStyleIsCutBetweenUrls) {
+  const Page& page =
+      Read("<style>a{b:url(c);d:url(efg)}</style><style>h{i:url(j)}</style>", {.styles = true, .max_style_bytes = 20});
+  EXPECT_EQ(Links(page), (Lines{"style style c", "style style j"}));
+  EXPECT_EQ(page.values_dropped, 1U);
 }
 
 TEST_F(PageReaderTest, NothingIsALinkInRawText) {

@@ -23,6 +23,7 @@ constexpr Tag kStartTags[] = {Tag::kA,        Tag::kArea,      Tag::kBase,     T
 constexpr Tag kEndTags[] = {Tag::kA,       Tag::kTemplate, Tag::kTitle, Tag::kScript,   Tag::kStyle, Tag::kIframe,
                             Tag::kNoembed, Tag::kNoframes, Tag::kForm,  Tag::kTextarea, Tag::kXmp};
 constexpr Tag kFrames[] = {Tag::kFrameset, Tag::kFrame, Tag::kNoframes, Tag::kHtml};
+constexpr Tag kTableParts[] = {Tag::kTable, Tag::kThead, Tag::kTbody, Tag::kTfoot, Tag::kTr, Tag::kTd, Tag::kTh};
 constexpr Tag kCitations[] = {Tag::kBlockquote, Tag::kQ, Tag::kIns, Tag::kDel};
 constexpr Tag kBlocks[] = {
     Tag::kAddress, Tag::kArticle,  Tag::kAside,      Tag::kBlockquote, Tag::kBody,    Tag::kBr,      Tag::kCaption,
@@ -45,6 +46,7 @@ PageSink::PageSink(const PageOptions& options, Page& page) : options_(options), 
   add(kStartTags, kStart);
   add(kEndTags, kEnd);
   if (options_.citations) add(kCitations, kStart);
+  if (options_.styles) add(kTableParts, kStart);
   add(kBlocks, kBlock);
   add(kGaps, kGap);
   add(kFrames, kFrame);
@@ -63,6 +65,8 @@ void PageSink::Begin() {
   foreign_.Clear();
   anchor_.clear();
   title_.clear();
+  style_.clear();
+  in_style_ = false;
   anchor_gaps_.Clear();
   title_gaps_.Clear();
   text_gaps_.Clear();
@@ -71,6 +75,7 @@ void PageSink::Begin() {
 
 void PageSink::Finish() {
   CloseAnchor();
+  if (in_style_) CloseStyle();
   page_.title = Keep(title_);
 }
 
@@ -83,13 +88,17 @@ void PageSink::UpdateWishes() {
   const bool foreign = !foreign_.empty();
   const bool undecided = frames_ == Frames::kPossible;
   collects_ = (text_open_ || anchor_open_) && !hidden_ && !in_title_ && template_depth_ == 0 && !foreign_.HidesText();
-  wants_text_ = collects_ || (in_title_ && title_open_) || (undecided && !hidden_ && !in_title_);
+  wants_text_ = collects_ || in_style_ || (in_title_ && title_open_) || (undecided && !hidden_ && !in_title_);
   const auto extra = static_cast<uint8_t>((collects_ ? kBlock | kGap : 0) | (foreign || undecided ? kAny : 0));
-  start_mask_ = kStart | extra;
+  start_mask_ = kStart | extra | (options_.styles ? kAny : 0);  // any element may have a style
   end_mask_ = kEnd | extra;
 }
 
 void PageSink::Text(std::string_view piece) {
+  if (in_style_) {
+    style_.append(piece.substr(0, size_t{options_.max_style_bytes} + 1 - style_.size()));  // one more: it was cut
+    return;
+  }
   if (in_title_) {
     if (title_open_) title_open_ = title_gaps_.Append(title_, 0, options_.max_title_bytes, piece);
     UpdateWishes();
@@ -114,14 +123,17 @@ void PageSink::Break(Collapser::Gap gap) {
 }
 
 TextState PageSink::StartTag(const TagToken& tag) {
+  if (in_style_) CloseStyle();
   FindAttributes(tag);
   if (frames_ == Frames::kInFrameset || frames_ == Frames::kAfterFrameset) return FramesetStartTag(tag);
   if (frames_ == Frames::kPossible && RulesOutFrameset(tag.tag)) {
     frames_ = Frames::kBody;
     UpdateWishes();
   }
+  if (options_.styles && Has(kStyle)) AddStyleLinks(tag, Value(kStyle), /*cut=*/false);
   if (foreign_.empty() && tag.tag != Tag::kSvg && tag.tag != Tag::kMath) return HtmlStartTag(tag);
   const ForeignContent::Space space = foreign_.Start(ForeignTag(tag));
+  if (space == ForeignContent::Space::kSvg && tag.tag == Tag::kStyle && !tag.self_closing) OpenStyle(tag);
   UpdateWishes();
   if (space == ForeignContent::Space::kHtml) return HtmlStartTag(tag);
   if (space == ForeignContent::Space::kSvg) SvgLink(tag);
@@ -144,12 +156,14 @@ ForeignContent::StartTag PageSink::ForeignTag(const TagToken& tag) {
 }
 
 void PageSink::SvgLink(const TagToken& tag) {
-  if (tag.tag != Tag::kA && tag.tag != Tag::kImage && tag.tag != Tag::kScript) return;
+  if (tag.tag != Tag::kA && tag.tag != Tag::kImage && tag.tag != Tag::kUse && tag.tag != Tag::kScript) return;
   const Attribute href = Has(kHref) ? kHref : kXlinkHref;
-  const LinkKind kind = tag.tag == Tag::kA       ? LinkKind::kNavigation
-                        : tag.tag == Tag::kImage ? LinkKind::kEmbed
-                                                 : LinkKind::kResource;
-  if (Has(href)) AddLink(tag, href, kind, tag.tag == Tag::kA && Has(kRel) ? ParseRel(Value(kRel)) : 0);
+  if (!Has(href)) return;
+  if (tag.tag == Tag::kUse && Value(href).starts_with('#')) return;  // of this document
+  const LinkKind kind = tag.tag == Tag::kA        ? LinkKind::kNavigation
+                        : tag.tag == Tag::kScript ? LinkKind::kResource
+                                                  : LinkKind::kEmbed;
+  AddLink(tag, href, kind, tag.tag == Tag::kA && Has(kRel) ? ParseRel(Value(kRel)) : 0);
 }
 
 // The start tags in a body that clear the standard's frameset-ok flag.
@@ -228,6 +242,7 @@ TextState PageSink::HtmlStartTag(const TagToken& tag) {
 
 TextState PageSink::BeginText(const TagToken& tag) {
   const TextState next = TextStateAfter(tag.tag);
+  if (tag.tag == Tag::kStyle) OpenStyle(tag);
   raw_open_ = true;
   // The title of a page is the first in its tree; what a template holds is not in it.
   in_title_ = tag.tag == Tag::kTitle && template_depth_ == 0;
@@ -241,6 +256,7 @@ TextState PageSink::BeginText(const TagToken& tag) {
 }
 
 void PageSink::EndTag(const TagToken& tag) {
+  if (in_style_) CloseStyle();
   if (raw_open_) {
     raw_open_ = in_title_ = hidden_ = false;
     UpdateWishes();

@@ -52,6 +52,8 @@ class PageSink {
     kXlinkHref,
     kEncoding,
     kFontStyle,
+    kStyle,
+    kImagesrcset,
     kAttributeCount
   };
 
@@ -76,7 +78,11 @@ class PageSink {
   void MetaCharset();
   void AddLink(const TagToken& tag, Attribute from, LinkKind kind, uint16_t rel = 0);
   void AddLink(const TagToken& tag, LinkAttribute attribute, std::string_view url, LinkKind kind, uint16_t rel);
-  void AddSrcset(const TagToken& tag);
+  void AddSrcset(const TagToken& tag, Attribute from);
+  void AddStyleLinks(const TagToken& tag, std::string_view css, bool cut);
+  // Of a style element, HTML's or SVG's. Its text is kept up to the next tag: pieces may be cut anywhere.
+  void OpenStyle(const TagToken& tag);
+  void CloseStyle();
   void AddMeta(const TagToken& tag, PageMeta::Kind kind);
   void CloseAnchor();
   void Break(Collapser::Gap gap);
@@ -104,6 +110,7 @@ class PageSink {
   bool hidden_ = false;     // in raw text that nobody sees
   bool raw_open_ = false;   // the next end tag is that of an element read as text
   bool text_open_ = false;  // it may still grow
+  bool in_style_ = false;   // its text is wanted
   bool in_form_ = false;
   bool has_background_ = false;  // of the body: later body tags only add what is not there
   bool anchor_open_ = false;
@@ -118,6 +125,8 @@ class PageSink {
   std::string scratch_;
   std::string anchor_;
   std::string title_;
+  std::string style_;
+  size_t style_position_ = 0;
   Collapser anchor_gaps_;
   Collapser title_gaps_;
   Collapser text_gaps_;

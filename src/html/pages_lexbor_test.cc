@@ -108,8 +108,9 @@ std::vector<std::string> OurLines(const Page& page) {
   std::multimap<size_t, std::string> lines;  // by position; equal ones stay in order
   for (const PageLink& link : page.links) {
     if (link.attribute == LinkAttribute::kContent) continue;  // the refresh is compared as it is written
-    const bool svg_image = link.element == Tag::kImage && link.attribute == LinkAttribute::kHref;
-    if (svg_image) continue;  // lexbor's list has none of them
+    const bool in_svg =
+        link.element == Tag::kUse || (link.element == Tag::kImage && link.attribute == LinkAttribute::kHref);
+    if (in_svg || link.attribute == LinkAttribute::kImagesrcset) continue;  // lexbor's list has none of them
     lines.emplace(link.position, Line(link.element == Tag::kImage ? "img" : TagName(link.element),
                                       LinkAttributeName(link.attribute), page.View(link.url), link.rel));
   }
@@ -185,7 +186,7 @@ TEST(PagesLexborTest, LinksOfRealPagesAreThoseOfTheTree) {
 TEST(PagesLexborTest, PiecesOfRealPagesGiveTheSamePage) {
   if (!std::filesystem::exists(kPages)) GTEST_SKIP() << kPages << " is absent";
   Rng rng(11);
-  const PageOptions options{.text = true, .citations = true};
+  const PageOptions options{.text = true, .citations = true, .styles = true};
   PageReader whole(options);
   PageReader pieces(options);
   for (const auto& [path, theirs] : LoadLexbor()) {

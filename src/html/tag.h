@@ -35,7 +35,7 @@ namespace portolan {
   X(Tr, "tr") X(Track, "track") X(Tt, "tt") X(U, "u") X(Ul, "ul") X(Var, "var") X(Video, "video") X(Wbr, "wbr") \
   X(Xmp, "xmp") \
   X(Svg, "svg") X(Math, "math") X(ForeignObject, "foreignobject") X(Desc, "desc") X(AnnotationXml, "annotation-xml") \
-  X(Mi, "mi") X(Mo, "mo") X(Mn, "mn") X(Ms, "ms") X(Mtext, "mtext")
+  X(Use, "use") X(Mi, "mi") X(Mo, "mo") X(Mn, "mn") X(Ms, "ms") X(Mtext, "mtext")
 // clang-format on
 
 enum class Tag : uint8_t {

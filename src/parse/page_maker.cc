@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "html/charset_decoder.h"
 #include "html/charset_sniff.h"
+#include "html/css_links.h"
 #include "html/link_values.h"
 #include "parse/answer_fields.h"
 #include "parse/similarity.h"
@@ -84,10 +85,27 @@ void GiveBack(std::string& buffer, size_t keep) {
   if (buffer.capacity() > keep) std::string().swap(buffer);
 }
 
+uint8_t FlagsOf(const PageLink& link) {
+  switch (link.kind) {
+    case LinkKind::kNavigation:
+      return 0;
+    case LinkKind::kFrame:
+      return kFoundRequisite;
+    case LinkKind::kEmbed:
+      return kFoundEmbed | kFoundRequisite;
+    case LinkKind::kResource:
+      break;
+  }
+  // Of link elements some only point somewhere: rel=search, rel=license.
+  const bool used = link.element == Tag::kScript || (link.rel & (kRelStylesheet | kRelIcon | kRelPreload)) != 0;
+  return used ? kFoundEmbed | kFoundRequisite : kFoundEmbed;
+}
+
 PageOptions ReaderOptions(const PageMakerOptions& options) {
   PageOptions page;
   page.text = options.similarity;
   page.anchor_text = false;
+  page.styles = options.requisites;
   page.robot_name = options.agent;
   return page;
 }
@@ -138,6 +156,7 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   }
   result.status = response.status != 0 ? response.status : head_.status;
 
+  result.cut = result.outcome == FetchOutcome::kBodyCut;
   bool readable = true;
   const std::string_view body = Decode(response, result, readable);
   result.body_bytes = body.size();
@@ -166,6 +185,8 @@ PageResult PageMaker::Make(FetchResponse&& response) {
     const bool html = sniffed.kind == ContentKind::kHtml || sniffed.essence == "application/xhtml+xml";
     if (html && result.kind == UrlKind::kPage) {
       facts.charset = ReadHtml(body, result, tag);
+    } else if (options_.requisites && sniffed.essence == "text/css" && result.kind == UrlKind::kPage) {
+      facts.charset = ReadStyleSheet(body, result);
     } else if (!html &&
                (result.kind == UrlKind::kSitemap || (sniffed.kind == ContentKind::kXml && LooksLikeSitemap(body)))) {
       ReadSitemap(body, result);
@@ -218,6 +239,7 @@ std::string_view PageMaker::Decode(const FetchResponse& response, PageResult& re
       break;
     case DecodeOutcome::kTooLarge:
       result.detail = "decoded body cut";
+      result.cut = true;
       break;
     case DecodeOutcome::kBomb:
       readable = false;
@@ -275,8 +297,8 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
   const PageLinksOptions resolve{.link = options_.link,
                                  .encoding = decision.encoding,
                                  .navigation = true,
-                                 .embeds = options_.embeds,
-                                 .resources = options_.embeds,
+                                 .embeds = options_.embeds || options_.requisites,
+                                 .resources = options_.embeds || options_.requisites,
                                  .in_templates = false};
   links_.Resolve(page, url_, resolve);
   for (const PageMeta& meta : page.metas) {
@@ -302,7 +324,7 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
   for (const ResolvedLink& resolved : links_.links) {
     const PageLink& source = page.links[resolved.source];
     if (source.attribute == LinkAttribute::kAction || (source.rel & kRelHint) != 0) continue;
-    uint8_t flags = source.kind == LinkKind::kNavigation ? 0 : kFoundEmbed;
+    uint8_t flags = FlagsOf(source);
     if ((source.rel & kRelNofollow) != 0) flags |= kFoundNofollow;
     if ((source.rel & kRelCanonical) != 0) flags |= kFoundCanonical;
     if (source.attribute == LinkAttribute::kContent && source.element == Tag::kMeta && !redirected) {
@@ -320,6 +342,23 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
     result.links_left_out += links_.outcomes[outcome];
   result.links_left_out += static_cast<uint32_t>(page.links_dropped + page.values_dropped);
   if (options_.similarity) result.similarity = SimilarityHash(page.text);
+  return EncodingName(decision.encoding);
+}
+
+std::string_view PageMaker::ReadStyleSheet(std::string_view body, PageResult& result) {
+  const auto mime = ExtractMimeType(head_.fields);
+  const std::string* label = mime ? mime->Parameter("charset") : nullptr;
+  const CharsetDecision decision = SniffStyleCharset(body.substr(0, kPrescanBytes),
+                                                     label != nullptr ? std::string_view(*label) : std::string_view());
+  body.remove_prefix(decision.bom_bytes);
+  CharsetDecoder charset(decision.encoding);
+  StyleLinkReader reader(charset.Decode(body, /*last=*/true));
+  collector_.Begin(result.links, 64, options_.max_links);
+  const bool broken_off = result.cut || IsCut(result.outcome);
+  while (const auto link = reader.Next()) {
+    if (link->open && broken_off) break;  // half a URL
+    AddLink(link->url, kFoundEmbed | kFoundRequisite, result);
+  }
   return EncodingName(decision.encoding);
 }
 

@@ -7,9 +7,10 @@
 // Outcomes that come in without an answer pass through; an answer may turn into kNotHttp, kHeadTooLarge, kDecodeFailed
 // or kBomb here. A coding that was cut short by us or by the server gives its first part, as in a browser.
 //
-// Links are taken from answers of 2xx only: HTML, sitemaps and feeds. Of a redirect there is one link, its target. A
-// refresh of the page within kRefreshIsRedirect seconds is a redirect too, but the page's other links count as well.
-// Form targets and links in templates are not links: nobody can follow them without filling in or running something.
+// Links are taken from answers of 2xx only: HTML, sitemaps and feeds, and style sheets where requisites are wanted. Of
+// a redirect there is one link, its target. A refresh of the page within kRefreshIsRedirect seconds is a redirect too,
+// but the page's other links count as well. Form targets and links in templates are not links: nobody can follow them
+// without filling in or running something.
 //
 // Thread: one owner, one a fetch loop. Same options and seed, same responses in the same order: same results.
 // Memory bound: the decoded body (options.decode.max_output), the page (html/page.h) and its links; buffers over
@@ -43,7 +44,8 @@ namespace portolan {
 struct PageMakerOptions {
   std::string agent = "portolan";  // product token: for robots.txt, robots meta elements, X-Robots-Tag
   LinkOptions link = {};           // canonical rules, longest URL
-  bool embeds = false;             // images, scripts, style sheets, frames as links too, flagged kFoundEmbed
+  bool embeds = false;             // images, scripts, style sheets as links too, flagged kFoundEmbed
+  bool requisites = false;         // those, and what style sheets, style elements and style attributes name
   bool similarity = false;         // PageResult::similarity; needs the visible text
   uint32_t max_links = 10'000;     // a page; more are counted in links_left_out
   SitemapLimits sitemap = {};      // entries and bytes of a sitemap
@@ -78,6 +80,8 @@ class PageMaker {
   void TakeRedirect(PageResult& result, RecordFacts& facts);
   // Gives the encoding that was found, for the index.
   std::string_view ReadHtml(std::string_view body, PageResult& result, RobotsTag& tag);
+  // Likewise. What a style sheet names is needed by whoever needs it.
+  std::string_view ReadStyleSheet(std::string_view body, PageResult& result);
   void ReadSitemap(std::string_view body, PageResult& result);
   void ReadRobots(std::string_view body, PageResult& result);
   // Resolves against the page's URL. False when it is not crawlable or over the limit, which is counted.

@@ -132,6 +132,86 @@ TEST(PageMakerTest, EmbedsAreLeftOutUnlessAskedFor) {
   EXPECT_THAT(Links(maker.Make(Html("<img src=i><a href=b>x</a>"))), ElementsAre("http://a.test/dir/b"));
 }
 
+// What Links() says, with a '+' before what the page needs to be shown.
+std::vector<std::string> Needed(const PageResult& result) {
+  std::vector<std::string> lines = Links(result);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if ((result.links.links[i].flags & kFoundRequisite) != 0) lines[i].insert(0, "+");
+  }
+  return lines;
+}
+
+FetchResponse Css(std::string body, std::string type = "text/css") {
+  return Response("http://a.test/dir/style.css", "HTTP/1.1 200 OK\r\nContent-Type: " + type + "\r\n\r\n",
+                  std::move(body));
+}
+
+TEST(PageMakerTest, FramesAreLinks) {
+  PageMaker maker = Maker();
+  EXPECT_THAT(Needed(maker.Make(Html("<iframe src=f></iframe><img src=no><frame src=g>"))),
+              ElementsAre("+http://a.test/dir/f", "+http://a.test/dir/g"));
+}
+
+TEST(PageMakerTest, RequisitesAreWhatShowsThePage) {
+  const std::string html = R"html(<base href=/b/><link rel=stylesheet href=s.css><link rel=search href=no>
+      <link rel="apple-touch-icon" href=i.png><link rel=preload imagesrcset="p1 1x, p2 2x" href=p>
+      <script src=j></script><picture><source srcset="1.webp 100w, 2.webp 200w"><img src=3.png srcset="4.png 2x"></picture>
+      <video src=v poster=w><track src=t></video><audio src=a></audio><object data=o></object><embed src=e>
+      <style>x{y:url(5.png)}</style><p style="background:url('6.png')"><iframe src=f></iframe>
+      <a href=l>link</a><a href=3.png>both</a>)html";
+  PageMaker maker = Maker({.requisites = true});
+  EXPECT_THAT(
+      Needed(maker.Make(Html(html))),
+      ElementsAre("+e http://a.test/b/s.css", "e http://a.test/b/no", "+e http://a.test/b/i.png",
+                  "+e http://a.test/b/p", "+e http://a.test/b/p1", "+e http://a.test/b/p2", "+e http://a.test/b/j",
+                  "+e http://a.test/b/1.webp", "+e http://a.test/b/2.webp", "+http://a.test/b/3.png",
+                  "+e http://a.test/b/4.png", "+e http://a.test/b/v", "+e http://a.test/b/w", "+e http://a.test/b/t",
+                  "+e http://a.test/b/a", "+e http://a.test/b/o", "+e http://a.test/b/e", "+e http://a.test/b/5.png",
+                  "+e http://a.test/b/6.png", "+http://a.test/b/f", "http://a.test/b/l"));
+  PageMaker embeds = Maker({.embeds = true});
+  EXPECT_THAT(Links(embeds.Make(Html("<style>x{y:url(no)}</style><p style='a:url(no)'><img src=i>"))),
+              ElementsAre("e http://a.test/dir/i"));
+}
+
+TEST(PageMakerTest, StyleSheetsNameRequisites) {
+  PageMaker maker = Maker({.requisites = true});
+  EXPECT_THAT(Needed(maker.Make(Css("@import 'b.css';a{b:url(//c.test/d.png)}e{f:url(data:,x)}g{h:url(b.css)}"))),
+              ElementsAre("+e http://a.test/dir/b.css", "+e http://c.test/d.png"));
+  EXPECT_THAT(Links(maker.Make(Css("a{b:url(c)}", "text/plain"))), IsEmpty());
+  PageMaker plain = Maker({.embeds = true});
+  EXPECT_THAT(Links(plain.Make(Css("a{b:url(c)}"))), IsEmpty());
+  FetchResponse missing = Css("a{b:url(c)}");
+  missing.response_head = "HTTP/1.1 404 Not Found\r\nContent-Type: text/css\r\n\r\n";
+  EXPECT_THAT(Links(maker.Make(std::move(missing))), IsEmpty());
+}
+
+TEST(PageMakerTest, StyleSheetsHaveTheirOwnCharset) {
+  PageMaker maker = Maker({.requisites = true});
+  EXPECT_THAT(Links(maker.Make(Css("a{b:url(\xe4?\xe4)}", "text/css; charset=latin1"))),
+              ElementsAre("e http://a.test/dir/%C3%A4?%C3%A4"));
+  EXPECT_THAT(Links(maker.Make(Css("@charset \"koi8-r\";a{b:url(\xc1)}"))), ElementsAre("e http://a.test/dir/%D0%B0"));
+  EXPECT_THAT(Links(maker.Make(Css("\xef\xbb\xbf"
+                                   "a{b:url(\xc3\xa4)}",
+                                   "text/css; charset=latin1"))),
+              ElementsAre("e http://a.test/dir/%C3%A4"));
+}
+
+TEST(PageMakerTest, BodyCutAtALimitIsMarkedAndHalfAUrlIsNone) {
+  PageMaker maker = Maker({.requisites = true, .decode = {.max_output = 20}});
+  FetchResponse cut = Css("a{b:url(c);d:url(half");
+  cut.outcome = FetchOutcome::kBodyCut;
+  PageResult result = maker.Make(std::move(cut));
+  EXPECT_TRUE(result.cut);
+  EXPECT_THAT(Links(result), ElementsAre("e http://a.test/dir/c"));
+  result = maker.Make(Css("a{b:url(c);d:url(whole"));
+  EXPECT_FALSE(result.cut);
+  EXPECT_THAT(Links(result), ElementsAre("e http://a.test/dir/c", "e http://a.test/dir/whole"));
+  FetchResponse packed = Css(Gzip("a{b:url(c);d:url(half)}"), "text/css\r\nContent-Encoding: gzip");
+  result = maker.Make(std::move(packed));
+  EXPECT_TRUE(result.cut);
+  EXPECT_THAT(Links(result), ElementsAre("e http://a.test/dir/c"));
+}
+
 TEST(PageMakerTest, PageLevelNofollowMarksEveryLink) {
   PageMaker maker = Maker({.agent = "mybot"});
   EXPECT_THAT(Links(maker.Make(Html("<meta name=robots content=nofollow><a href=b>x</a>"))),
