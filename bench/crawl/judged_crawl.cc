@@ -37,7 +37,7 @@ Result<JudgedCrawl> CrawlAndJudge(const CrawlChoice& choice, const std::string& 
   ASSIGN_OR_RETURN(judged.server_cpu_seconds, served->Stop());
 
   sim::Rules rules;
-  rules.agent = config.politeness.user_agent;
+  rules.agent = RobotsTokenOf(config);
   rules.host_gap_ns = config.politeness.host_delay.count();
   rules.ip_gap_ns = config.politeness.ip_delay.count();
   rules.connections = 1;

@@ -59,7 +59,7 @@ Result<uint64_t> ToUnsigned(Result<double> value, std::string_view text) {
   if (*value >= 18446744073709551616.0) {
     return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is too large", text));
   }
-  return static_cast<uint64_t>(std::llround(std::floor(*value)));
+  return static_cast<uint64_t>(*value);  // towards zero
 }
 
 }  // namespace

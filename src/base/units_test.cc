@@ -38,6 +38,7 @@ TEST(UnitsTest, SizesParse) {
   EXPECT_EQ(ParseBytes("8gib").value(), 8ULL << 30);
   EXPECT_EQ(ParseBytes("4 TB").value(), 4'000'000'000'000U);
   EXPECT_EQ(ParseCount("8T").value(), 8'000'000'000'000U);
+  EXPECT_EQ(ParseCount("10000000T").value(), 10'000'000'000'000'000'000U) << "more than a signed number holds";
   EXPECT_DOUBLE_EQ(ParseSeconds("250ms").value(), 0.25);
   EXPECT_DOUBLE_EQ(ParseSeconds("30").value(), 30);
   EXPECT_DOUBLE_EQ(ParseSeconds("2h").value(), 7200);

@@ -20,7 +20,7 @@ void PrintHelp() {
       "portolan - a web crawler that charts the web\n"
       "\n"
       "usage: portolan VERB [FLAGS] [ARGUMENTS]\n"
-      "       portolan VERB --help\n";
+      "       portolan help VERB\n";
   std::string_view group;
   for (const Verb& verb : Verbs()) {
     if (verb.group != group) page += fmt::format("\n{}\n", group = verb.group);
@@ -30,7 +30,7 @@ void PrintHelp() {
       "\n"
       "Every verb takes\n"
       "  --config FILE        settings from a TOML file; flags override it ('portolan config' shows them all)\n"
-      "  --log-level LEVEL    debug, info, warn, error or off\n"
+      "  --log-level LEVEL    debug, info, warn, error or off; -v is debug, -q is warn without a display\n"
       "  --log-format FORMAT  human (default) or json: one object a line on standard error\n"
       "\n"
       "Results go to standard output, progress and messages to standard error.\n"
@@ -48,6 +48,19 @@ int UnknownVerb(std::string_view name) {
   PrintError(nearest.empty() ? fmt::format("unknown verb '{}' (see 'portolan --help')", name)
                              : fmt::format("unknown verb '{}': did you mean '{}'?", name, nearest));
   return kExitUsage;
+}
+
+// "help warc ls" is "warc ls --help".
+int HelpOn(int argc, char** argv) {
+  std::string program = "portolan";
+  std::string flag = "--help";
+  std::vector<char*> words = {program.data()};
+  words.insert(words.end(), argv, argv + argc);
+  words.push_back(flag.data());
+  if (words[1] == flag || words[1] == std::string_view("help")) words.resize(1);
+  const auto count = static_cast<int>(words.size());
+  words.push_back(nullptr);
+  return count == 1 ? (PrintHelp(), kExitOk) : RunCli(count, words.data());
 }
 
 }  // namespace
@@ -75,10 +88,12 @@ int RunCli(int argc, char** argv) {
     return kExitUsage;
   }
   std::string_view name = argv[1];
-  if (name == "--help" || name == "-h" || name == "help") {
+  const bool asks_help = name == "--help" || name == "-h" || name == "help";
+  if (asks_help && argc == 2) {
     PrintHelp();
     return kExitOk;
   }
+  if (asks_help) return HelpOn(argc - 2, argv + 2);
   if (name == "--version" || name == "-V") name = "version";
   for (const Verb& verb : Verbs()) {
     if (verb.name != name) continue;

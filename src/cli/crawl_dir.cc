@@ -13,7 +13,7 @@ Result<Config> LoadCrawlConfig(const std::string& dir) {
   if (!Env::Posix().Exists(path)) {
     return Fail(ErrorCode::kNotFound, fmt::format("{}: there is no crawl here (no {})", dir, kConfigFile));
   }
-  return LoadConfig(Env::Posix(), path);
+  return LoadWholeConfig(Env::Posix(), path);
 }
 
 std::string StateDirOf(const std::string& dir) { return JoinPath(dir, "state"); }

@@ -10,7 +10,7 @@
 
 namespace portolan {
 
-// The settings of the crawl in `dir`. kNotFound: there is no crawl.
+// The settings of the crawl in `dir`. kNotFound: there is no crawl. kCorrupt: its file is not what the crawl wrote.
 Result<Config> LoadCrawlConfig(const std::string& dir);
 
 std::string StateDirOf(const std::string& dir);

@@ -1,88 +1,93 @@
 #include "cli/crawl_flags.h"
 
-#include "base/units.h"
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/log.h"
 
 namespace portolan {
 namespace {
 
-Result<Config::Duration> DurationOf(const std::string& text) {
-  ASSIGN_OR_RETURN(const double seconds, ParseSeconds(text));
-  return Config::Duration(static_cast<int64_t>(seconds * 1e9));
+constexpr const char* kLimits = "Limits";
+constexpr const char* kResources = "Resources";
+constexpr const char* kPoliteness = "Politeness";
+constexpr const char* kNetwork = "Network";
+constexpr const char* kRequests = "Requests";
+
+// "--connections (fetch.connections): must be from 1 to 100000, not 0".
+Status SetByFlag(Config& config, std::string_view flag, std::string_view key, const std::string& value) {
+  const Status status = SetConfig(config, key, value);
+  if (status) return {};
+  const std::string& message = status.error().message();  // begins with the key
+  return Fail(status.error().code(), fmt::format("{} ({}){}", flag, key, message.substr(key.size())));
 }
 
 }  // namespace
 
 void AddLimitFlags(VerbApp& app, CrawlFlags& flags) {
-  const char* group = "Limits (0: none)";
-  app->add_option("--max-pages", flags.max_pages, "Stop after so many pages (2xx answers)")
-      ->type_name("N")
-      ->check(Checked(ParseCount, "N"))
-      ->group(group);
-  app->add_option("--max-depth", flags.max_depth, "Follow links so far from a seed")->type_name("N")->group(group);
-  app->add_option("--max-bytes", flags.max_bytes, "Stop after so many bytes received")
-      ->type_name("SIZE")
-      ->check(Checked(ParseBytes, "SIZE"))
-      ->group(group);
-  app->add_option("--max-time", flags.max_time, "Stop after so much time")
-      ->type_name("TIME")
-      ->check(Checked(ParseSeconds, "TIME"))
-      ->group(group);
-  app->add_option("--loops", flags.loops, "Threads that fetch")->type_name("N")->group("Resources");
-  app->add_option("--connections", flags.connections, "Fetches at one time")->type_name("N")->group("Resources");
-  app->add_option(
-         "--memory", flags.memory,
-         "What the crawler may use, whatever the crawl's size; no more than RAM and memory.max of the control group")
-      ->type_name("SIZE")
-      ->check(Checked(ParseBytes, "SIZE"))
-      ->group("Resources");
+  const auto add = [&](const char* name, std::optional<std::string>& target, const char* type, const char* group,
+                       const char* help) { app->add_option(name, target, help)->type_name(type)->group(group); };
+  add("--max-pages", flags.max_pages, "N", kLimits, "Stop after so many pages (2xx answers); 0: no limit");
+  add("--max-depth", flags.max_depth, "N", kLimits,
+      "Follow links so far from a seed; 0: the seeds alone; none: no limit");
+  add("--max-bytes", flags.max_bytes, "SIZE", kLimits, "Stop after so many bytes received; 0: no limit");
+  add("--max-time", flags.max_time, "TIME", kLimits, "Stop after so much time; 0: no limit");
+  add("--loops", flags.loops, "N", kResources, "Threads that fetch; 0: one less than processors");
+  add("--connections", flags.connections, "N", kResources, "Fetches at one time, at most 100000");
+  add("--memory", flags.memory, "SIZE", kResources,
+      "What the crawler may use, whatever the crawl's size; no more than RAM\nand memory.max of the control group");
 }
 
-// A flag that may be repeated takes one value each time: what follows may be a URL.
 void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
-  app->add_option("--set", flags.set, "Any setting of 'portolan config', e.g. fetch.http2=false; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app->add_option("--profile", flags.profile, "site (default): a few sites; web: the open web, with IRLbot's figures")
-      ->type_name("NAME");
-  app->add_option("--scope", flags.scope, "What is followed: domain, host, prefix or any")->type_name("MODE");
-  app->add_option("--exclude", flags.exclude,
-                  "URLs that are left out, as globs: '*.zip', '*/calendar/*'; may be repeated")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
+  const auto add = [&](const char* name, auto& target, const char* type, const char* group, const char* help) {
+    // A flag that may be repeated takes one value each time: what follows may be a URL.
+    app->add_option(name, target, help)->type_name(type)->group(group)->allow_extra_args(false);
+  };
+  const std::string own = app->option_defaults()->get_group();  // the verb's own flags
+  const char* general = own.c_str();
+  add("--set", flags.set, "KEY=VALUE", general,
+      "Any setting of 'portolan config', e.g. fetch.http2=false; may be repeated");
+  add("--profile", flags.profile, "NAME", general,
+      "site (default): a few sites; web: the open web, with IRLbot's figures");
+  add("--scope", flags.scope, "MODE", general, "What is followed: domain, host, prefix or any");
+  add("--exclude", flags.exclude, "GLOB", general,
+      "URLs that are left out, as globs: '*.zip', '*/calendar/*'; may be repeated");
   app->add_flag("--requisites", flags.requisites,
                 "Also what pages need to be shown, from any host: images, styles, scripts, frames");
   AddLimitFlags(app, flags);
   app->add_flag("--mine", flags.mine,
-                "The site is one's own: no delays, several connections per host, private addresses allowed; other\n"
-                "flags and settings go on top of it")
-      ->group("Politeness");
-  app->add_option("--delay", flags.delay, "Between two pages of a host, at least")
-      ->type_name("TIME")
-      ->check(Checked(ParseSeconds, "TIME"))
-      ->group("Politeness");
-  app->add_option("--ip-delay", flags.ip_delay, "Between two pages of an address, at least")
-      ->type_name("TIME")
-      ->check(Checked(ParseSeconds, "TIME"))
-      ->group("Politeness");
-  app->add_option("--contact", flags.contact, "A URL that says who crawls and why; the web profile needs it")
-      ->type_name("URL")
-      ->group("Politeness");
-  app->add_option("--user-agent", flags.user_agent, "The product token, for robots.txt and the User-Agent field")
-      ->type_name("NAME")
-      ->group("Politeness");
-  app->add_option("--dns", flags.dns, "A name server, e.g. 127.0.0.1:5353; may be repeated")
-      ->type_name("ADDR")
-      ->allow_extra_args(false)
-      ->group("Network");
-  app->add_option("--ca", flags.ca, "Certificate authorities to trust, as PEM")->type_name("FILE")->group("Network");
+                "The site is one's own: no delays, several connections per host, private\n"
+                "addresses allowed; other flags and settings go on top of it")
+      ->group(kPoliteness);
+  add("--delay", flags.delay, "TIME", kPoliteness,
+      "Between two pages of a host, at least; and ten times as long as the last\nanswer took, unless this is 0");
+  add("--ip-delay", flags.ip_delay, "TIME", kPoliteness, "Between two pages of an address, at least");
+  add("--contact", flags.contact, "URL", kPoliteness, "A URL that says who crawls and why; the web profile needs it");
+  add("--user-agent", flags.user_agent, "TEXT", kPoliteness,
+      "A name (letters, - and _) to which version and contact are added, or the\n"
+      "whole User-Agent field. robots.txt knows us by the name at its beginning,\n"
+      "or by politeness.robots_token");
+  add("--header", flags.headers, "'NAME: VALUE'", kRequests,
+      "A header field, sent to the seeds' registered domains only; may be repeated");
+  add("--cookie", flags.cookies, "NAME=VALUE", kRequests, "A cookie, sent to those only; may be repeated");
+  add("--user", flags.login, "NAME:PASSWORD", kRequests,
+      "HTTP basic authentication, sent to the seeds' own hosts only (scheme,\n"
+      "host and port). Other users of this machine see flags: fetch.login in a\n"
+      "--config file is safer");
+  add("--accept-language", flags.accept_language, "TEXT", kRequests, "The Accept-Language field, e.g. 'de, en;q=0.5'");
+  add("--dns", flags.dns, "ADDR", kNetwork, "A name server, e.g. 127.0.0.1:5353; may be repeated");
+  add("--proxy", flags.proxy, "URL", kNetwork,
+      "http://host:port, socks5h://host:port; http_proxy of the environment is not used");
+  add("--ca", flags.ca, "FILE", kNetwork, "Certificate authorities to trust, as PEM");
   app->add_flag("--allow-private", flags.allow_private, "Private and loopback addresses may be crawled")
-      ->group("Network");
+      ->group(kNetwork);
 }
 
 Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, const std::string& file) {
   Config config = base;
-  if (!flags.profile.empty()) {
-    ASSIGN_OR_RETURN(const Profile profile, ParseProfile(flags.profile));
+  if (flags.profile) {
+    ASSIGN_OR_RETURN(const Profile profile, ParseProfile(*flags.profile));
     if (profile != base.crawl.profile) {
       // The other profile's defaults, and over them what the file says.
       config = ForProfile(profile);
@@ -93,39 +98,60 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, cons
     }
   }
   if (flags.mine) SetMine(config);
-  if (!flags.scope.empty()) {
-    RETURN_IF_ERROR(SetConfig(config, "scope.mode", flags.scope));
+  struct Valued {
+    std::string_view flag;
+    std::string_view key;
+    const std::optional<std::string>& value;
+  };
+  for (const Valued& one : {Valued{"--scope", "scope.mode", flags.scope},
+                            {"--max-pages", "crawl.max_pages", flags.max_pages},
+                            {"--max-depth", "crawl.max_depth", flags.max_depth},
+                            {"--max-bytes", "crawl.max_bytes", flags.max_bytes},
+                            {"--max-time", "crawl.max_time", flags.max_time},
+                            {"--delay", "politeness.host_delay", flags.delay},
+                            {"--ip-delay", "politeness.ip_delay", flags.ip_delay},
+                            {"--loops", "fetch.loops", flags.loops},
+                            {"--connections", "fetch.connections", flags.connections},
+                            {"--memory", "memory.total", flags.memory}}) {
+    if (one.value) RETURN_IF_ERROR(SetByFlag(config, one.flag, one.key, *one.value));
   }
-  if (flags.max_pages) {
-    ASSIGN_OR_RETURN(config.crawl.max_pages, ParseCount(*flags.max_pages));
-  }
-  if (flags.max_depth) config.crawl.max_depth = *flags.max_depth;
-  if (flags.max_bytes) {
-    ASSIGN_OR_RETURN(config.crawl.max_bytes.bytes, ParseBytes(*flags.max_bytes));
-  }
-  if (flags.max_time) {
-    ASSIGN_OR_RETURN(config.crawl.max_time, DurationOf(*flags.max_time));
-  }
-  if (!flags.delay.empty()) {
-    ASSIGN_OR_RETURN(config.politeness.host_delay, DurationOf(flags.delay));
-  }
-  if (!flags.ip_delay.empty()) {
-    ASSIGN_OR_RETURN(config.politeness.ip_delay, DurationOf(flags.ip_delay));
-  }
-  if (flags.loops) config.fetch.loops = *flags.loops;
-  if (flags.connections) config.fetch.connections = *flags.connections;
-  if (!flags.memory.empty()) {
-    ASSIGN_OR_RETURN(config.memory.total.bytes, ParseBytes(flags.memory));
-  }
-  if (!flags.contact.empty()) config.politeness.contact_url = flags.contact;
-  if (!flags.user_agent.empty()) config.politeness.user_agent = flags.user_agent;
-  config.scope.exclude.insert(config.scope.exclude.end(), flags.exclude.begin(), flags.exclude.end());
+  // Texts are taken as they are: what looks like TOML in them is none.
+  const auto take = [](std::string& setting, const std::optional<std::string>& text) {
+    if (text) setting = *text;
+  };
+  take(config.politeness.contact_url, flags.contact);
+  take(config.politeness.user_agent, flags.user_agent);
+  take(config.fetch.accept_language, flags.accept_language);
+  take(config.fetch.login, flags.login);
+  take(config.fetch.proxy, flags.proxy);
+  take(config.fetch.ca_file, flags.ca);
+  const auto append = [](std::vector<std::string>& list, const std::vector<std::string>& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  append(config.scope.exclude, flags.exclude);
+  append(config.fetch.headers, flags.headers);
+  append(config.fetch.cookies, flags.cookies);
   if (!flags.dns.empty()) config.fetch.dns_servers = flags.dns;
-  if (!flags.ca.empty()) config.fetch.ca_file = flags.ca;
   if (flags.requisites) config.scope.requisites = true;
   if (flags.allow_private) config.fetch.allow_private_addresses = true;
   for (const std::string& setting : flags.set) RETURN_IF_ERROR(SetConfig(config, setting));
   return config;
+}
+
+void WarnOfIgnoredProxy(const Config& config) {
+  if (!config.fetch.proxy.empty()) return;
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string_view(text == nullptr ? "" : text);
+  };
+  if (value("no_proxy") == "*" || value("NO_PROXY") == "*") return;
+  std::string names;
+  for (const char* name : {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+    if (!value(name).empty()) names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  if (names.empty()) return;
+  Log(LogLevel::kWarn, "the environment names a proxy, which is not used: --proxy URL (fetch.proxy) sets one",
+      {{"variables", names}});
 }
 
 }  // namespace portolan

@@ -12,25 +12,31 @@
 
 namespace portolan {
 
+// Texts as they were given: SetConfig reads them, so a flag takes what its setting takes and no more.
 struct CrawlFlags {
-  std::string profile;
-  std::string scope;
+  std::optional<std::string> profile;
+  std::optional<std::string> scope;
   std::optional<std::string> max_pages;
-  std::optional<uint64_t> max_depth;
+  std::optional<std::string> max_depth;
   std::optional<std::string> max_bytes;
   std::optional<std::string> max_time;
   bool mine = false;
-  std::string delay;
-  std::string ip_delay;
-  std::optional<uint64_t> loops;
-  std::optional<uint64_t> connections;
-  std::string memory;
-  std::string contact;
-  std::string user_agent;
+  std::optional<std::string> delay;
+  std::optional<std::string> ip_delay;
+  std::optional<std::string> loops;
+  std::optional<std::string> connections;
+  std::optional<std::string> memory;
+  std::optional<std::string> contact;
+  std::optional<std::string> user_agent;
+  std::optional<std::string> accept_language;
+  std::optional<std::string> login;
+  std::optional<std::string> ca;
+  std::optional<std::string> proxy;
+  std::vector<std::string> headers;
+  std::vector<std::string> cookies;
   std::vector<std::string> exclude;
   bool requisites = false;
   std::vector<std::string> dns;
-  std::string ca;
   bool allow_private = false;
   std::vector<std::string> set;
 };
@@ -39,6 +45,11 @@ void AddLimitFlags(VerbApp& app, CrawlFlags& flags);
 void AddCrawlFlags(VerbApp& app, CrawlFlags& flags);  // limits included
 
 // `base` is the configuration of `file`, or the defaults where there is none.
+// Errors name the flag and the setting behind it.
 Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, const std::string& file = {});
+
+// http_proxy and its kin are not obeyed: what a crawl does is to stand in its settings. Says so in one line where that
+// may be a surprise: one is set, and fetch.proxy is not.
+void WarnOfIgnoredProxy(const Config& config);
 
 }  // namespace portolan

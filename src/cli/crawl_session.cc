@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/build_info.h"
+#include "cli/crawl_flags.h"
 #include "cli/limits.h"
 #include "cli/live_display.h"
 #include "crawl/engine.h"
@@ -187,41 +188,6 @@ Status CheckDirectory(const SessionOptions& options, bool* made) {
   return Env::Posix().CreateDirs(options.dir);
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> ReadSeeds(const std::vector<std::string>& urls, const std::string& file,
-                                           const Config& config) {
-  std::vector<std::string> seeds;
-  for (const std::string& url : urls) {
-    ASSIGN_OR_RETURN(std::string seed, CanonicalSeed(url, config));
-    seeds.push_back(std::move(seed));
-  }
-  if (!file.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(Env::Posix(), file));
-    size_t number = 0;
-    for (size_t begin = 0; begin < text.size();) {
-      size_t end = text.find('\n', begin);
-      if (end == std::string::npos) end = text.size();
-      std::string_view line = std::string_view(text).substr(begin, end - begin);
-      begin = end + 1;
-      ++number;
-      line = line.substr(0, line.starts_with('#') ? 0 : line.find(" #"));
-      while (!line.empty() && static_cast<uint8_t>(line.back()) <= ' ') line.remove_suffix(1);
-      while (!line.empty() && static_cast<uint8_t>(line.front()) <= ' ') line.remove_prefix(1);
-      if (line.empty()) continue;
-      auto seed = CanonicalSeed(line, config);
-      if (!seed)
-        return Fail(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", file, number, seed.error().message()));
-      seeds.push_back(*std::move(seed));
-    }
-  }
-  std::sort(seeds.begin(), seeds.end());
-  seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
-  return seeds;
-}
-
-namespace {
-
 // Who is to be told when somebody asks to stop. Thread: any.
 class Stopper {
  public:
@@ -281,7 +247,13 @@ Result<SessionEnd> RunEngine(const SessionOptions& options, const Config& config
   ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, Engine::Open(Env::Posix(), engine_options));
   RETURN_IF_ERROR(engine->AddSeeds(options.seeds));
   if (!*is_crawl) {
-    RETURN_IF_ERROR(ReplaceFile(Env::Posix(), JoinPath(options.dir, kConfigFile), ConfigToToml(config)));
+    const std::string path = JoinPath(options.dir, kConfigFile);
+    RETURN_IF_ERROR(ReplaceFile(Env::Posix(), path, ConfigToToml(config)));
+    if (HoldsSecrets(config)) {
+      using std::filesystem::perms;
+      std::error_code ignored;  // the directory may be on a file system without permissions
+      std::filesystem::permissions(path, perms::owner_read | perms::owner_write, ignored);
+    }
   }
   *made = false;  // from here on it is a crawl
   stopper.SetRunning(engine.get());
@@ -313,6 +285,8 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   if (!options.resume && options.seeds.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "no seeds: name a URL, or a file with --seeds");
   }
+  RETURN_IF_ERROR(ValidateConfig(config));  // as it was asked for, before this machine's limits change it
+  WarnOfIgnoredProxy(config);
   const uint64_t descriptors = RaiseDescriptorLimit();
   const ConnectionPlan plan = PlanConnections(descriptors, config.fetch.connections, LoopsOf(config),
                                               config.budget.enabled ? config.budget.queues : 0);

@@ -38,10 +38,6 @@ struct SessionEnd {
 // the first fetch.
 Result<SessionEnd> RunCrawlSession(const SessionOptions& options);
 
-// Seeds from the arguments and a file of one URL a line ('#' begins a comment), canonical.
-Result<std::vector<std::string>> ReadSeeds(const std::vector<std::string>& urls, const std::string& file,
-                                           const Config& config);
-
 void PrintSummary(const SessionEnd& end, const SessionOptions& options);
 
 inline constexpr const char* kConfigFile = "crawl.toml";

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <vector>
 
 #include "base/log.h"
@@ -17,6 +19,8 @@ VerbApp::VerbApp(const std::string& name, const std::string& description) : app_
   app_.set_help_flag("-h,--help", "Show this page and exit");
   app_.add_option("--config", config_path_, "Read settings from this TOML file")->type_name("FILE")->group("General");
   app_.add_option("--log-level", log_level_, "debug, info, warn, error or off")->type_name("LEVEL")->group("General");
+  app_.add_flag("-q,--quiet", quiet_, "No display, and no messages but warnings and errors")->group("General");
+  app_.add_flag("-v,--verbose", verbose_, "As --log-level debug")->group("General");
   app_.add_option("--log-format", log_format_, "human or json (one object a line)")
       ->type_name("FORMAT")
       ->group("General");
@@ -32,14 +36,20 @@ std::optional<int> VerbApp::Parse(int argc, char** argv) {
     return WrongUsage(error.what(), argc, argv);
   }
 
+  if (quiet_ && verbose_) return WrongUsage("-q and -v do not go together", argc, argv);
   if (!config_path_.empty()) {
-    auto config = LoadConfig(Env::Posix(), config_path_);
-    if (!config) {
-      PrintError(config.error().message());
+    // A pipe would be read as an empty file, and its settings as none.
+    std::error_code ignored;
+    if (std::filesystem::exists(config_path_, ignored) && std::filesystem::is_other(config_path_, ignored)) {
+      PrintError(config_path_ + ": is no regular file");
       return kExitBadInput;
     }
+    auto config = LoadConfig(Env::Posix(), config_path_);
+    if (!config) return Complain(config.error());
     config_ = *std::move(config);
   }
+  if (quiet_) config_.log.level = std::max(config_.log.level, LogLevel::kWarn);
+  if (verbose_) config_.log.level = LogLevel::kDebug;
   if (!log_level_.empty()) {
     const auto level = ParseLogLevel(log_level_);
     if (!level) return Complain(level.error());

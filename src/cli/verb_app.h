@@ -4,8 +4,8 @@
 //   app->add_option("--pages", pages, "…");
 //   if (auto code = app.Parse(argc, argv)) return *code;
 //
-// It brings --help, --log-level, --log-format and --config to each verb, says wrong flags in one line with the nearest
-// right one, and has logging set up when Parse returns.
+// It brings --help, --log-level, -v, -q, --log-format and --config to each verb, says wrong flags in one line with the
+// nearest right one, and has logging set up when Parse returns.
 
 #pragma once
 
@@ -33,6 +33,7 @@ class VerbApp {
 
   // The configuration file with the shared flags applied. Valid after Parse.
   const Config& config() const { return config_; }
+  bool quiet() const { return quiet_; }                            // -q: warnings and results alone
   const std::string& config_path() const { return config_path_; }  // empty: none was named
 
  private:
@@ -42,6 +43,8 @@ class VerbApp {
   std::string config_path_;
   std::string log_level_;
   std::string log_format_;
+  bool quiet_ = false;
+  bool verbose_ = false;
   Config config_;
 };
 

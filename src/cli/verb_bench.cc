@@ -5,7 +5,9 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "cli/cli.h"
 #include "cli/exit_code.h"
@@ -14,12 +16,20 @@
 
 namespace portolan {
 
-int RunBench(int, char** argv) {
+int RunBench(int argc, char** argv) {
   char self[PATH_MAX];
   const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self);
   if (length <= 0) return PrintError("cannot find my own path"), kExitSystem;
   const std::string program = JoinPath(DirName(std::string_view(self, static_cast<size_t>(length))), "portolan-bench");
   ::execv(program.c_str(), argv);
+  if (errno == ENOENT && argc == 2 && (argv[1] == std::string_view("--help") || argv[1] == std::string_view("-h"))) {
+    std::fputs(
+        "usage: portolan bench list | NAME [--json] [FLAGS]\n\n"
+        "Runs a benchmark against its rivals. They are in a program of their own, portolan-bench, which the launcher\n"
+        "builds: './portolan bench list' names them, './portolan bench NAME --help' shows the flags of one.\n",
+        stdout);
+    return kExitOk;
+  }
   if (errno == ENOENT) {
     PrintError(fmt::format("{} is not there: use the launcher, './portolan bench', which builds it", program));
     return kExitBadInput;

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "cli/build_info.h"
 #include "cli/cli.h"
-#include "cli/crawl_session.h"
+#include "cli/crawl_dir.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/crawl_check.h"
@@ -106,12 +106,7 @@ int RunCheck(int argc, char** argv) {
   app->add_flag("--repair", how.repair, "Cut what lies behind the last checkpoint, as 'resume' would");
   app.Footer("Example:\n  portolan check crawl-example.org");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  const std::string path = JoinPath(dir, kConfigFile);
-  if (!Env::Posix().Exists(path)) {
-    PrintError(fmt::format("{}: there is no crawl here (no {})", dir, kConfigFile));
-    return kExitBadInput;
-  }
-  const auto config = LoadConfig(Env::Posix(), path);
+  const auto config = LoadCrawlConfig(dir);
   if (!config) return Complain(config.error());
   const auto options = WireCrawl(*config, dir, config->crawl.seeds, PORTOLAN_VERSION);
   if (!options) return Complain(options.error());

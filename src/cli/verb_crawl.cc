@@ -7,8 +7,10 @@
 
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/crawl_dir.h"
 #include "cli/crawl_flags.h"
 #include "cli/crawl_session.h"
+#include "cli/seeds.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "flow/url_record.h"
@@ -23,13 +25,13 @@ int RunCrawl(int argc, char** argv) {
   CrawlFlags flags;
   AddCrawlFlags(app, flags);
   SessionOptions session;
-  std::vector<std::string> urls;
-  std::string seeds_file;
-  app->add_option("urls", urls, "Where to start")->type_name("URL");
-  app->add_option("--seeds", seeds_file, "A file of seeds, one URL a line; # begins a comment")->type_name("FILE");
+  SeedSource source;
+  app->add_option("urls", source.urls, "Where to start")->type_name("URL");
+  app->add_option("--seeds", source.file, "A file of seeds, one URL per line; # begins a comment; -: standard input")
+      ->type_name("FILE");
+  app->add_flag("--strict", source.strict, "End where a line of that file is no URL, instead of leaving it out");
   app->add_option("--dir", session.dir, "Where everything goes (default crawl-HOST)")->type_name("DIR");
   app->add_flag("--json", session.json, "The summary as one JSON object on standard output");
-  app->add_flag("--quiet", session.quiet, "No display");
   app.Footer(
       "Examples:\n"
       "  portolan crawl https://example.org/\n"
@@ -40,8 +42,9 @@ int RunCrawl(int argc, char** argv) {
   auto config = ApplyCrawlFlags(flags, app.config(), app.config_path());
   if (!config) return Complain(config.error());
   session.config = *std::move(config);
-  urls.insert(urls.end(), session.config.crawl.seeds.begin(), session.config.crawl.seeds.end());
-  auto seeds = ReadSeeds(urls, seeds_file, session.config);
+  session.quiet = app.quiet();
+  source.urls.insert(source.urls.end(), session.config.crawl.seeds.begin(), session.config.crawl.seeds.end());
+  auto seeds = ReadSeeds(source, session.config);
   if (!seeds) return Complain(seeds.error());
   session.seeds = *std::move(seeds);
   if (session.dir.empty() && !session.seeds.empty()) {
@@ -60,7 +63,6 @@ int RunResume(int argc, char** argv) {
   app->add_option("dir", session.dir, "The crawl's directory")->required()->type_name("DIR");
   AddLimitFlags(app, flags);
   app->add_flag("--json", session.json, "The summary as one JSON object on standard output");
-  app->add_flag("--quiet", session.quiet, "No display");
   app.Footer("Example:\n  portolan resume crawl-example.org --max-pages 10000");
   if (const auto code = app.Parse(argc, argv)) return *code;
   const std::string path = JoinPath(session.dir, kConfigFile);
@@ -68,11 +70,8 @@ int RunResume(int argc, char** argv) {
     PrintError(fmt::format("a crawl keeps the settings that it began with ({}): --config has no place here", path));
     return kExitUsage;
   }
-  if (!Env::Posix().Exists(path)) {
-    PrintError(fmt::format("{}: there is no crawl here (no {})", session.dir, kConfigFile));
-    return kExitBadInput;
-  }
-  auto stored = LoadConfig(Env::Posix(), path);
+  session.quiet = app.quiet();
+  auto stored = LoadCrawlConfig(session.dir);
   if (!stored) return Complain(stored.error());
   auto config = ApplyCrawlFlags(flags, *stored);
   if (!config) return Complain(config.error());

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/crawl_flags.h"
 #include "cli/crawl_session.h"
+#include "cli/seeds.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "io/clock.h"
@@ -113,7 +114,7 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
   RETURN_IF_ERROR(ReplaceFile(Env::Posix(), beside.ca, running.server->ca_pem()));
   config.fetch.dns_servers = {fmt::format("127.0.0.1:{}", running.server->ports().dns)};
   config.fetch.ca_file = beside.ca;
-  ASSIGN_OR_RETURN(session.seeds, ReadSeeds(running.world->Seeds(), "", config));
+  ASSIGN_OR_RETURN(session.seeds, ReadSeeds({.urls = running.world->Seeds()}, config));
   if (!flags.quiet) {
     fmt::print(stderr, "a web of {} pages on {} domains, all on this machine; crawling {} pages of it into {}\n",
                running.world->TotalPages(), running.world->Domains(), flags.pages, flags.dir);
@@ -123,7 +124,7 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
   RETURN_IF_ERROR(running.hits->Close());
 
   sim::Rules rules;
-  rules.agent = config.politeness.user_agent;
+  rules.agent = RobotsTokenOf(config);
   rules.host_gap_ns = config.politeness.host_delay.count();
   rules.ip_gap_ns = config.politeness.ip_delay.count();
   rules.gap_from_end = false;
@@ -187,8 +188,8 @@ int RunDemo(int argc, char** argv) {
   app->add_option("--memory", flags.crawl.memory, "What the crawler may use")->type_name("SIZE");
   app->add_option("--set", flags.crawl.set, "Any setting of 'portolan config'")->type_name("KEY=VALUE");
   app->add_flag("--json", flags.json, "The report as one JSON object on standard output");
-  app->add_flag("--quiet", flags.quiet, "No display");
   if (const auto code = app.Parse(argc, argv)) return *code;
+  flags.quiet = app.quiet();
   const auto code = Demo(flags, app.config());
   return code ? *code : Complain(code.error());
 }

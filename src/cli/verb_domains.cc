@@ -15,15 +15,48 @@
 #include "frontier/frontier.h"
 #include "io/env.h"
 #include "reputation/domain_list.h"
+#include "reputation/star.h"
 
 namespace portolan {
 namespace {
 
+// What stands behind in-degrees that are all 0.
+enum class Reputation : uint8_t {
+  kCounted,
+  kWaiting,  // links between domains wait for the first round
+  kNone,     // no page linked to another domain
+};
+
 struct Listing {
   int64_t checkpoint_unix_ns = 0;
+  Reputation reputation = Reputation::kNone;
   DomainTotals totals;
   std::vector<DomainLine> lines;
 };
+
+Result<Reputation> ReputationOf(const Manifest& manifest, const DomainListOptions& options) {
+  ASSIGN_OR_RETURN(const ManifestSection* star, manifest.Find(options.star, Star::kKind));
+  if (star == nullptr) return Reputation::kWaiting;
+  ASSIGN_OR_RETURN(const uint64_t known, star->Number("edges_known"));
+  ASSIGN_OR_RETURN(const uint64_t fresh, star->Number("edges_new"));
+  ASSIGN_OR_RETURN(const uint64_t unvouched, star->Number("edges_unvouched"));
+  ASSIGN_OR_RETURN(const uint64_t offered, star->Number("edges_offered"));
+  ASSIGN_OR_RETURN(const uint64_t within, star->Number("edges_within"));
+  if (known + fresh + unvouched > 0) return Reputation::kCounted;
+  return offered > within ? Reputation::kWaiting : Reputation::kNone;
+}
+
+std::string_view NameOf(Reputation reputation) {
+  switch (reputation) {
+    case Reputation::kCounted:
+      return "counted";
+    case Reputation::kWaiting:
+      return "waiting";
+    case Reputation::kNone:
+      return "none";
+  }
+  return "?";
+}
 
 Result<Listing> List(const std::string& dir, const DomainListOptions& options) {
   Listing listing;
@@ -34,6 +67,7 @@ Result<Listing> List(const std::string& dir, const DomainListOptions& options) {
       ASSIGN_OR_RETURN(const uint64_t unix_ns, frontier->Number("unix_ns"));
       listing.checkpoint_unix_ns = static_cast<int64_t>(unix_ns);
     }
+    ASSIGN_OR_RETURN(listing.reputation, ReputationOf(manifest, options));
     ASSIGN_OR_RETURN(listing.totals, ForEachDomain(Env::Posix(), manifest, options,
                                                    [&](const DomainLine& line) { listing.lines.push_back(line); }));
     return {};
@@ -59,6 +93,7 @@ void PrintJson(const Listing& listing) {
   }
   const DomainTotals& totals = listing.totals;
   const nlohmann::ordered_json json = {{"checkpoint", TimeOfCheckpoint(listing.checkpoint_unix_ns)},
+                                       {"reputation", NameOf(listing.reputation)},
                                        {"domains", std::move(rows)},
                                        {"totals",
                                         {{"domains", totals.domains},
@@ -91,6 +126,13 @@ void PrintTable(const Listing& listing, const std::string& filter) {
              totals.in_degrees, "", totals.passed, totals.fetched, totals.waiting, totals.failed);
   if (!filter.empty()) {
     fmt::print("{} of {} domains with '{}' in their name\n", names.size(), totals.matches, filter);
+  }
+  if (listing.reputation == Reputation::kWaiting) {
+    fmt::print(
+        "Reputation has not been counted yet: links between domains wait for their first round. Until then every\n"
+        "in-degree is 0 and every budget the least.\n");
+  } else if (listing.reputation == Reputation::kNone) {
+    fmt::print("There is no reputation to count: no page that was fetched links to another domain.\n");
   }
   if (!totals.complete) fmt::print("There are more than fit into memory: the numbers are not complete.\n");
   fmt::print("As of the checkpoint of {}. Failed are URLs that ended without a page: errors, redirects, robots.txt.\n",

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -68,6 +69,17 @@ constexpr auto kCount = &AsDouble<&ParseCount>;
 
 std::string Size(double bytes) { return FormatBytes(static_cast<uint64_t>(std::min(bytes, 1.8e19))); }
 
+// "8 billion", "1.5 million", "950": as people say it. FormatCount's " G" is read as gigabytes.
+std::string Spoken(double count) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kNames = {
+      {{" k", " thousand"}, {" M", " million"}, {" G", " billion"}, {" T", " trillion"}, {" P", " quadrillion"}}};
+  const std::string text = FormatCount(count);
+  for (const auto& [suffix, name] : kNames) {
+    if (text.ends_with(suffix)) return text.substr(0, text.size() - suffix.size()) + std::string(name);
+  }
+  return text;
+}
+
 std::string Alpha(double alpha) { return alpha < 100 ? fmt::format("{:.3f}", alpha) : FormatCount(alpha); }
 
 // One line of the table: a label, a figure a method, "-" where a method cannot be.
@@ -78,17 +90,20 @@ void Row(std::string_view label, const CrawlPlan& plan, Figure figure) {
   fmt::print("\n");
 }
 
+// Bits per second that come in, heads of answers included; what is asked for is a hundredth of it.
+double Bandwidth(const PlanInput& input, const CrawlPlan& plan) { return plan.rate * input.page_bytes * 8; }
+
 void PrintPlan(const PlanInput& input, const CrawlPlan& plan) {
-  fmt::print("{} pages, {} links found, {} different URLs\n\n", FormatCount(input.pages), FormatCount(plan.links),
-             FormatCount(plan.unique_links));
+  fmt::print("{} pages, {} links found, {} different URLs\n\n", Spoken(input.pages), Spoken(plan.links),
+             Spoken(plan.unique_links));
   fmt::print("{:<30}", "URL check");
   for (const MethodPlan& method : plan.methods) fmt::print("{:>15}", method.name);
   fmt::print("\n");
   Row("alpha", plan, [](const MethodPlan& m) { return Alpha(m.alpha); });
   Row("buckets", plan, [](const MethodPlan& m) { return m.buckets > 0 ? FormatCount(m.buckets) : "-"; });
   Row("keys of a bucket or buffer", plan, [](const MethodPlan& m) { return Size(m.bucket_bytes); });
-  Row("links a round", plan, [](const MethodPlan& m) { return FormatCount(m.round_links); });
-  Row("rounds", plan, [](const MethodPlan& m) { return FormatCount(std::ceil(m.rounds)); });
+  Row("links a round", plan, [](const MethodPlan& m) { return Spoken(m.round_links); });
+  Row("rounds", plan, [](const MethodPlan& m) { return Spoken(std::ceil(m.rounds)); });
   Row("URLseen on disk", plan, [](const MethodPlan& m) { return Size(m.seen_bytes); });
   Row("bucket and text files", plan, [](const MethodPlan& m) { return Size(m.round_disk_bytes); });
   Row("pages/s by disk, no cache", plan, [](const MethodPlan& m) { return FormatCount(m.disk_pages_per_s); });
@@ -112,6 +127,8 @@ void PrintPlan(const PlanInput& input, const CrawlPlan& plan) {
              FormatRate(plan.sustainable_pages_per_s, "pages"), FormatRate(plan.methods[0].cache.pages_per_s),
              FormatRate(plan.archive_pages_per_s), FormatRate(input.cpu_pages_per_s));
   fmt::print("Duration at {}: {}\n", FormatRate(plan.rate, "pages"), FormatDuration(plan.duration_s));
+  fmt::print("Bandwidth at that rate: {}bit/s for pages of {}\n", FormatCount(Bandwidth(input, plan)),
+             Size(input.page_bytes));
   if (plan.rate > plan.sustainable_pages_per_s * 1.000001) {
     fmt::print("That rate is more than this machine sustains.\n");
   }
@@ -150,7 +167,8 @@ nlohmann::ordered_json ToJson(const PlanInput& input, const CrawlPlan& plan) {
           {"archive_pages_per_s", plan.archive_pages_per_s},
           {"sustainable_pages_per_s", plan.sustainable_pages_per_s},
           {"rate", plan.rate},
-          {"duration_s", plan.duration_s}};
+          {"duration_s", plan.duration_s},
+          {"bandwidth_bits_per_s", Bandwidth(input, plan)}};
 }
 
 }  // namespace

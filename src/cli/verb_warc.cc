@@ -197,15 +197,15 @@ int RunCheck(int argc, char** argv) {
               "line 'FILE:OFFSET: KIND: what'. Exit code 1 when there is any.");
   std::vector<std::string> files;
   bool json = false;
-  bool quiet = false;
   app->add_option("FILE", files, "Archives, plain or gzip; - is standard input")->required()->type_name("");
   app->add_flag("--json", json, "One JSON object a fault");
-  app->add_flag("-q,--quiet", quiet, "Only the exit code");
+  app->get_option("--quiet")->description("Only the exit code");
   app.Footer(
       "Examples:\n"
       "  portolan warc check *.warc.gz\n"
       "  portolan warc check --json crawl.warc.gz | grep digest");
   if (const auto code = app.Parse(argc, argv)) return *code;
+  const bool quiet = app.quiet();
   bool good = true;
   for (const std::string& path : files) {
     auto input = WarcInput::Open(path);

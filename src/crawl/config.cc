@@ -8,12 +8,13 @@
 
 #include "base/text.h"
 #include "crawl/config_fields.h"
+#include "crawl/toml_nesting.h"
 
 namespace portolan {
 namespace {
 
 std::unexpected<Error> At(const std::string& path, const toml::source_region& where, std::string_view what) {
-  return Fail(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", path, where.begin.line, what));
+  return Fail(ErrorCode::kCorrupt, fmt::format("{}:{}: {}", path, where.begin.line, what));
 }
 
 // `what` is the kind of name ("section", "key in [log]") and `known` the valid ones.
@@ -31,20 +32,36 @@ Status Apply(const ConfigField& field, const toml::node& node, const std::string
   return {};
 }
 
-}  // namespace
-
-Result<Config> ParseConfig(std::string_view text, const std::string& path, std::optional<Profile> instead) {
-  toml::table table;
-  try {
-    table = toml::parse(text, path);
-  } catch (const toml::parse_error& error) {
-    return At(path, error.source(), error.description());
+// A directory, say, is no file of settings.
+Result<std::string> ReadSettings(Env& env, const std::string& path) {
+  auto text = ReadWholeFile(env, path);
+  if (!text && text.error().code() == ErrorCode::kInvalidArgument) {
+    return Fail(ErrorCode::kCorrupt, text.error().message());
   }
+  return text;
+}
+
+std::vector<std::string_view> Sections() {
   std::vector<std::string_view> sections;
   for (const ConfigField& field : ConfigFields()) {
     if (sections.empty() || sections.back() != field.section) sections.push_back(field.section);
   }
+  return sections;
+}
 
+Result<toml::table> ParseToml(std::string_view text, const std::string& path) {
+  if (const Status status = CheckTomlNesting(text); !status) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("{}: {}", path, status.error().message()));
+  }
+  try {
+    return toml::parse(text, path);
+  } catch (const toml::parse_error& error) {
+    return At(path, error.source(), error.description());
+  }
+}
+
+Result<Config> ConfigOf(const toml::table& table, const std::string& path, std::optional<Profile> instead) {
+  const std::vector<std::string_view> sections = Sections();
   // The profile says what everything else begins with, wherever it stands.
   Config config;
   if (const toml::node* profile = table["crawl"]["profile"].node()) {
@@ -76,11 +93,22 @@ Result<Config> ParseConfig(std::string_view text, const std::string& path, std::
   return config;
 }
 
+}  // namespace
+
+Result<Config> ParseConfig(std::string_view text, const std::string& path, std::optional<Profile> instead) {
+  ASSIGN_OR_RETURN(const toml::table table, ParseToml(text, path));
+  return ConfigOf(table, path, instead);
+}
+
 Status SetConfig(Config& config, std::string_view name, std::string_view value) {
   std::vector<std::string> names;
   for (const ConfigField& field : ConfigFields()) {
     names.push_back(fmt::format("{}.{}", field.section, field.key));
     if (names.back() != name) continue;
+    // Refused before it is taken for a string: nobody writes one that looks so.
+    if (const Status status = CheckTomlNesting(value); !status) {
+      return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: {}", name, status.error().message()));
+    }
     toml::table table;
     try {
       table = toml::parse(fmt::format("value = {}", value));
@@ -109,8 +137,27 @@ Status SetConfig(Config& config, std::string_view setting) {
 }
 
 Result<Config> LoadConfig(Env& env, const std::string& path, std::optional<Profile> instead) {
-  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(env, path));
+  ASSIGN_OR_RETURN(const std::string text, ReadSettings(env, path));
   return ParseConfig(text, path, instead);
+}
+
+Result<Config> LoadWholeConfig(Env& env, const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadSettings(env, path));
+  ASSIGN_OR_RETURN(const toml::table table, ParseToml(text, path));
+  const auto unfit = [&](std::string_view what) {
+    return Fail(
+        ErrorCode::kCorrupt,
+        fmt::format("{}: {}: these are not the settings that the crawl began with. Put a copy back", path, what));
+  };
+  for (const std::string_view section : Sections()) {
+    if (!table.contains(section)) return unfit(fmt::format("there is no [{}]", section));
+  }
+  ASSIGN_OR_RETURN(Config config, ConfigOf(table, path, {}));
+  if (config.crawl.seeds.empty()) return unfit("crawl.seeds names none");
+  if (const Status status = ValidateConfig(config); !status) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("{}: {}", path, status.error().message()));
+  }
+  return config;
 }
 
 std::string ConfigToToml(const Config& config) {
@@ -121,7 +168,8 @@ std::string ConfigToToml(const Config& config) {
       section = field.section;
       out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", section);
     }
-    out += fmt::format("# {}\n{} = {}\n", field.comment, field.key, field.print(config));
+    const std::string range = field.range.empty() ? "" : fmt::format(" [{}]", field.range);
+    out += fmt::format("# {}{}\n{} = {}\n", field.comment, range, field.key, field.print(config));
   }
   return out;
 }

@@ -2,7 +2,8 @@
 //
 // Read once from a TOML file; flags override fields afterwards. Each field is declared here with its default and once
 // in config_fields.cc with its key and its comment; parsing, printing and the list of valid keys all follow from that
-// table. An unknown key is an error that names the nearest one: a misspelt limit must not silently be no limit.
+// table. An unknown key is an error that names the nearest one: a misspelt limit must not silently be no limit. Each
+// number has a range in that table, which holds wherever the value comes from: a file, --set, or a flag of its own.
 //
 // A profile is a set of defaults: `site` for a polite crawl of one's own or a few sites, `web` for the open web with
 // IRLbot's figures (H.-T. Lee et al., 2008: 40 s a host, 1 s an address). The file's other keys go on top of it.
@@ -58,7 +59,7 @@ struct Config {
     Words seeds;
     // Limits of the whole crawl. 0: none.
     uint64_t max_pages = 1'000'000;
-    uint64_t max_depth = 100;
+    std::optional<uint64_t> max_depth = 100;  // links from a seed; 0: the seeds alone; written "none": no limit
     ByteCount max_bytes = {};
     Duration max_time = {};
     uint64_t max_redirects = 10;
@@ -79,14 +80,15 @@ struct Config {
   } scope;
 
   struct Politeness {
-    std::string user_agent = "portolan";
+    std::string user_agent = "portolan";  // a product token, or the whole field
+    std::string robots_token;             // empty: the product token at the beginning of user_agent
     std::string contact_url;
     std::string from;
     Duration host_delay = std::chrono::seconds(1);
     Duration ip_delay = std::chrono::milliseconds(500);
     Duration host_delay_floor = {};
     Duration ip_delay_floor = {};
-    double delay_factor = 10;
+    std::optional<double> delay_factor;  // written "auto": kDelayFactor, or 0 where host_delay is 0
     Duration min_delay = {};
     Duration max_delay = std::chrono::minutes(5);
     bool crawl_delay = true;
@@ -119,6 +121,11 @@ struct Config {
     ByteCount max_decoded = Mebi(64);
     std::string accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     std::string accept_encoding = "gzip, deflate, br, zstd";
+    std::string accept_language;
+    // For the seeds' own servers only (fetch/seed_hosts.h).
+    Words headers;
+    Words cookies;
+    std::string login;
     bool reuse_connections = true;
     Duration idle_timeout = std::chrono::seconds(60);
     bool http2 = true;
@@ -177,10 +184,14 @@ Config ForProfile(Profile profile);
 Result<Profile> ParseProfile(std::string_view name);
 std::string_view ProfileName(Profile profile);
 
-// The file at `path` over the defaults of the profile it names. Errors name file, line and key.
-// `instead`: the profile, whatever the file says of it.
+// The file at `path` over the defaults of the profile it names. Errors name file, line and key; kCorrupt: it is no file
+// of settings. `instead`: the profile, whatever the file says of it.
 Result<Config> LoadConfig(Env& env, const std::string& path, std::optional<Profile> instead = {});
 Result<Config> ParseConfig(std::string_view toml, const std::string& path, std::optional<Profile> instead = {});
+
+// The settings that a crawl was begun with. kCorrupt also where a section or the seeds are missing, or settings do not
+// go together: an empty file must not be taken for a crawl with the defaults.
+Result<Config> LoadWholeConfig(Env& env, const std::string& path);
 
 // One setting by its name: SetConfig(config, "fetch.http2", "false"). The value is TOML, or a bare word for a string.
 Status SetConfig(Config& config, std::string_view name, std::string_view value);
@@ -194,7 +205,18 @@ std::string ConfigToToml(const Config& config);
 // make sense together are judged here, after files and flags are read; reading judges each value alone.
 Status ValidateConfig(const Config& config);
 
-// The User-Agent field: "TOKEN/VERSION (+CONTACT)".
+// The User-Agent field: "TOKEN/VERSION (+CONTACT)" where user_agent is a product token; else user_agent as it is, with
+// the contact where it does not hold it.
 std::string UserAgentOf(const Config& config, std::string_view version);
+
+// By which name robots.txt speaks to this crawl.
+std::string_view RobotsTokenOf(const Config& config);
+
+// How many times the last answer's time a host is left alone.
+double DelayFactorOf(const Config& config);
+inline constexpr double kDelayFactor = 10;
+
+// Does a field hold what only its owner should read: a password, a cookie, a header field of the operator's own?
+bool HoldsSecrets(const Config& config);
 
 }  // namespace portolan

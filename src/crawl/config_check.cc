@@ -1,13 +1,18 @@
-// Profiles, and what settings may be together.
+// Profiles, and what settings may be together. What each number may be alone stands in config_fields.cc.
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <set>
 #include <string>
 
+#include "base/ascii.h"
 #include "crawl/config.h"
-#include "frontier/politeness.h"
+#include "crawl/config_fields.h"
+#include "fetch/request_fields.h"
+#include "flow/address.h"
 #include "reputation/budget_function.h"
 #include "robots/robots_txt.h"
 #include "url/url.h"
@@ -15,8 +20,10 @@
 namespace portolan {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
+
+constexpr size_t kMaxAddedBytes = 16 << 10;
+constexpr size_t kMaxField = 1000;  // of a header field that people write
 
 class Problems {
  public:
@@ -56,12 +63,34 @@ bool IsFileNamePart(std::string_view text) {
   });
 }
 
+// "192.0.2.1", "192.0.2.1:53", "2001:db8::1", "[2001:db8::1]:53".
+bool IsNameServer(std::string_view text) {
+  if (Address::Parse(text)) return true;
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return false;
+  const std::string_view host = text.substr(0, colon);
+  const std::string_view digits = text.substr(colon + 1);
+  uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  return error == std::errc{} && end == digits.data() + digits.size() && port > 0 && Address::Parse(host) &&
+         (bracketed || host.find(':') == std::string_view::npos);
+}
+
+// As libcurl takes them; a port is part of it or has its default.
+bool IsProxy(const std::string& text) {
+  const size_t end = text.find("://");
+  if (end == std::string::npos || !IsOneLine(text)) return false;
+  static constexpr std::array<std::string_view, 6> kSchemes = {"http",    "https",  "socks4",
+                                                               "socks4a", "socks5", "socks5h"};
+  return std::ranges::find(kSchemes, std::string_view(text).substr(0, end)) != kSchemes.end() &&
+         IsWebUrl("http" + text.substr(end));
+}
+
 void CheckCrawlAndScope(const Config& config, Problems& problems) {
   for (const std::string& seed : config.crawl.seeds) {
     problems.Expect(IsWebUrl(seed), "crawl.seeds", fmt::format("'{}' is no http or https URL", seed));
   }
-  problems.Expect(config.crawl.max_depth <= UINT16_MAX, "crawl.max_depth", "at most 65535");
-  problems.Expect(config.crawl.max_redirects <= 50, "crawl.max_redirects", "at most 50");
   const Config::Scope& scope = config.scope;
   for (const auto* list : {&scope.include_domains, &scope.exclude_domains}) {
     const std::string_view key = list == &scope.include_domains ? "scope.include_domains" : "scope.exclude_domains";
@@ -76,15 +105,23 @@ void CheckCrawlAndScope(const Config& config, Problems& problems) {
   for (const std::string& pattern : scope.exclude) {
     problems.Expect(!pattern.empty(), "scope.exclude", "an empty pattern excludes nothing");
   }
-  problems.Expect(scope.max_url_length >= 100 && scope.max_url_length <= 32'000, "scope.max_url_length",
-                  "from 100 to 32000");
 }
 
 void CheckPoliteness(const Config& config, Problems& problems) {
   const Config::Politeness& politeness = config.politeness;
-  problems.Expect(IsValidProductToken(politeness.user_agent), "politeness.user_agent",
-                  fmt::format("'{}' is no product token: letters, - and _ only, so that robots.txt can name it",
-                              politeness.user_agent));
+  const std::string& agent = politeness.user_agent;
+  problems.Expect(!agent.empty() && agent.size() <= kMaxField && IsOneLine(agent) && agent == TrimBlanks(agent),
+                  "politeness.user_agent", "wants one line of at most 1000 bytes, without blanks around it");
+  if (politeness.robots_token.empty()) {
+    problems.Expect(IsValidProductToken(RobotsTokenOf(config)), "politeness.user_agent",
+                    fmt::format("'{}' does not begin with a product token (letters, - and _) by which robots.txt could "
+                                "name it: set politeness.robots_token",
+                                agent));
+  } else {
+    problems.Expect(IsValidProductToken(politeness.robots_token), "politeness.robots_token",
+                    fmt::format("'{}' is no product token: letters, - and _ only, as robots.txt knows them",
+                                politeness.robots_token));
+  }
   const bool web = config.crawl.profile == Profile::kWeb || config.scope.mode == ScopeMode::kAny;
   if (politeness.contact_url.empty()) {
     problems.Expect(!web || config.fetch.allow_private_addresses, "politeness.contact_url",
@@ -97,15 +134,8 @@ void CheckPoliteness(const Config& config, Problems& problems) {
   problems.Expect(IsOneLine(politeness.from), "politeness.from", "must be one line");
   problems.Expect(politeness.min_delay <= politeness.max_delay, "politeness.min_delay", "is above max_delay");
   problems.Expect(politeness.host_delay <= politeness.max_delay, "politeness.host_delay", "is above max_delay");
-  const bool several = politeness.connections_per_host > 1;
-  problems.Expect(politeness.connections_per_host >= 1 && politeness.connections_per_host <= kMaxConnectionsPerHost,
-                  "politeness.connections_per_host", fmt::format("from 1 to {}", kMaxConnectionsPerHost));
-  problems.Expect(!several || !web, "politeness.connections_per_host",
+  problems.Expect(politeness.connections_per_host <= 1 || !web, "politeness.connections_per_host",
                   "must be 1 in a crawl of the open web (profile web, or scope any): more is for sites of one's own");
-  problems.Expect(politeness.delay_factor <= 10'000, "politeness.delay_factor", "at most 10000");
-  problems.Expect(politeness.robots_ttl >= seconds(1) && politeness.robots_ttl <= std::chrono::hours(24 * 30),
-                  "politeness.robots_ttl", "from 1s to 30d (RFC 9309 asks for no more than 24h)");
-  problems.Expect(politeness.robots_retry >= seconds(1), "politeness.robots_retry", "at least 1s");
 }
 
 void CheckBudget(const Config& config, Problems& problems) {
@@ -113,43 +143,57 @@ void CheckBudget(const Config& config, Problems& problems) {
   if (const auto function = ParseBudgetFunction(budget.function); !function) {
     problems.Expect(false, "budget.function", function.error().message());
   }
-  problems.Expect(budget.vouch_base <= 1'000'000, "budget.vouch_base", "at most 1000000");
-  problems.Expect(budget.vouch_percent <= 90, "budget.vouch_percent", "at most 90");
-  problems.Expect(budget.queues >= 2 && budget.queues <= 1024, "budget.queues", "from 2 to 1024");
+}
+
+void CheckAddedFields(const Config::Fetch& fetch, Problems& problems) {
+  size_t bytes = fetch.login.size();
+  bool authorization = false;
+  const auto judge = [&](std::string_view key, const Status& status) {
+    if (!status) problems.Add(key, status.error().message());
+  };
+  for (const std::string& line : fetch.headers) {
+    judge("fetch.headers", CheckAddedField(line));
+    authorization |= EqualsIgnoringCase(std::string_view(line).substr(0, line.find(':')), "Authorization");
+    bytes += line.size();
+  }
+  for (const std::string& cookie : fetch.cookies) {
+    judge("fetch.cookies", CheckCookie(cookie));
+    bytes += cookie.size();
+  }
+  if (!fetch.login.empty()) judge("fetch.login", CheckLogin(fetch.login));
+  problems.Expect(fetch.login.empty() || !authorization, "fetch.login",
+                  "there is an Authorization in fetch.headers, too");
+  problems.Expect(bytes <= kMaxAddedBytes, "fetch.headers",
+                  "with cookies and login more than 16 KiB: no server takes that");
 }
 
 void CheckFetch(const Config& config, Problems& problems) {
   const Config::Fetch& fetch = config.fetch;
-  problems.Expect(fetch.loops <= 256, "fetch.loops", "at most 256");
-  problems.Expect(fetch.connections >= 1 && fetch.connections <= 100'000, "fetch.connections", "from 1 to 100000");
-  problems.Expect(fetch.connect_timeout >= milliseconds(10), "fetch.connect_timeout", "at least 10ms");
-  problems.Expect(fetch.first_byte_timeout >= milliseconds(10), "fetch.first_byte_timeout", "at least 10ms");
   problems.Expect(fetch.total_timeout >= fetch.connect_timeout, "fetch.total_timeout", "is below connect_timeout");
-  problems.Expect(fetch.speed_window >= seconds(1), "fetch.speed_window", "at least 1s");
-  problems.Expect(fetch.max_head >= Kibi(1) && fetch.max_head <= Mebi(1), "fetch.max_head", "from 1K to 1M");
-  problems.Expect(fetch.max_body >= Kibi(1) && fetch.max_body <= Gibi(1), "fetch.max_body", "from 1K to 1G");
-  problems.Expect(fetch.max_decoded >= Kibi(1) && fetch.max_decoded <= Gibi(1), "fetch.max_decoded", "from 1K to 1G");
   problems.Expect(IsOneLine(fetch.accept), "fetch.accept", "must be one line");
   problems.Expect(IsOneLine(fetch.accept_encoding), "fetch.accept_encoding", "must be one line");
-  problems.Expect(fetch.dns_tries >= 1 && fetch.dns_tries <= 20, "fetch.dns_tries", "from 1 to 20");
-  problems.Expect(fetch.dns_timeout >= milliseconds(10), "fetch.dns_timeout", "at least 10ms");
-  problems.Expect(fetch.outage_hosts <= 64, "fetch.outage_hosts", "at most 64");
-  problems.Expect(config.page.max_links >= 1 && config.page.max_links <= 1'000'000, "page.max_links",
-                  "from 1 to 1000000");
+  problems.Expect(IsOneLine(fetch.accept_language), "fetch.accept_language", "must be one line");
+  CheckAddedFields(fetch, problems);
+  for (const std::string& server : fetch.dns_servers) {
+    problems.Expect(
+        IsNameServer(server), "fetch.dns_servers",
+        fmt::format("'{}' is no name server: write 192.0.2.1, 192.0.2.1:53 or [2001:db8::1]:53, with a port "
+                    "from 1 to 65535",
+                    server));
+  }
+  problems.Expect(fetch.proxy.empty() || IsProxy(fetch.proxy), "fetch.proxy",
+                  fmt::format("'{}' is no proxy: write http://host:port, https://, socks4://, socks4a://, socks5:// or "
+                              "socks5h://",
+                              fetch.proxy));
 }
 
 void CheckOutput(const Config& config, Problems& problems) {
-  problems.Expect(config.memory.total >= Mebi(128), "memory.total", "at least 128M");
   const Config::Archive& archive = config.archive;
   problems.Expect(IsFileNamePart(archive.prefix), "archive.prefix", "letters, digits, '.', '_' and '-' only");
   problems.Expect(!archive.directories.empty(), "archive.directories", "names no directory");
   const std::set<std::string> distinct(archive.directories.begin(), archive.directories.end());
   problems.Expect(distinct.size() == archive.directories.size(), "archive.directories", "names one twice");
   problems.Expect(!distinct.contains(""), "archive.directories", "a name is empty");
-  problems.Expect(archive.file_size >= Mebi(1), "archive.file_size", "at least 1M");
-  problems.Expect(archive.level >= 1 && archive.level <= 12, "archive.level", "from 1 to 12");
-  problems.Expect(config.checkpoint.interval >= seconds(1), "checkpoint.interval", "at least 1s");
-  problems.Expect(config.log.file_size >= Kibi(64), "log.file_size", "at least 64K");
 }
 
 }  // namespace
@@ -157,7 +201,7 @@ void CheckOutput(const Config& config, Problems& problems) {
 void SetMine(Config& config) {
   config.politeness.host_delay = {};
   config.politeness.ip_delay = {};
-  config.politeness.delay_factor = 0;
+  config.politeness.delay_factor.reset();  // follows host_delay
   config.politeness.crawl_delay = false;
   config.politeness.connections_per_host = kMineConnections;
   config.fetch.allow_private_addresses = true;
@@ -168,7 +212,7 @@ Config ForProfile(Profile profile) {
   config.crawl.profile = profile;
   if (profile == Profile::kWeb) {
     config.crawl.max_pages = 0;
-    config.crawl.max_depth = 0;
+    config.crawl.max_depth.reset();
     config.scope.mode = ScopeMode::kAny;
     config.politeness.host_delay = seconds(40);  // tau_h
     config.politeness.ip_delay = seconds(1);     // tau_s
@@ -184,6 +228,11 @@ Config ForProfile(Profile profile) {
 
 Status ValidateConfig(const Config& config) {
   Problems problems;
+  for (const ConfigField& field : ConfigFields()) {
+    if (const Status status = field.check(config); !status) {
+      problems.Add(fmt::format("{}.{}", field.section, field.key), status.error().message());
+    }
+  }
   CheckCrawlAndScope(config, problems);
   CheckPoliteness(config, problems);
   CheckBudget(config, problems);
@@ -193,9 +242,27 @@ Status ValidateConfig(const Config& config) {
 }
 
 std::string UserAgentOf(const Config& config, std::string_view version) {
-  std::string agent = fmt::format("{}/{}", config.politeness.user_agent, version);
-  if (!config.politeness.contact_url.empty()) agent += fmt::format(" (+{})", config.politeness.contact_url);
+  const Config::Politeness& politeness = config.politeness;
+  std::string agent = politeness.user_agent;
+  if (IsValidProductToken(agent)) agent += fmt::format("/{}", version);
+  if (agent.find(politeness.contact_url) == std::string::npos) agent += fmt::format(" (+{})", politeness.contact_url);
   return agent;
+}
+
+std::string_view RobotsTokenOf(const Config& config) {
+  const Config::Politeness& politeness = config.politeness;
+  return politeness.robots_token.empty() ? ProductToken(politeness.user_agent) : politeness.robots_token;
+}
+
+double DelayFactorOf(const Config& config) {
+  const bool no_delay = config.politeness.host_delay == Config::Duration::zero();
+  return config.politeness.delay_factor.value_or(no_delay ? 0 : kDelayFactor);
+}
+
+bool HoldsSecrets(const Config& config) {
+  const Config::Fetch& fetch = config.fetch;
+  return !fetch.headers.empty() || !fetch.cookies.empty() || !fetch.login.empty() ||
+         fetch.proxy.find('@') != std::string::npos;
 }
 
 }  // namespace portolan

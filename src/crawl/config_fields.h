@@ -1,4 +1,4 @@
-// The table of settings: section, key, comment, and how the field of Config is read and printed.
+// The table of settings: section, key, comment, range, and how the field of Config is read, judged and printed.
 
 #pragma once
 
@@ -18,7 +18,10 @@ struct ConfigField {
   std::string_view section;
   std::string_view key;
   std::string_view comment;
+  std::string range;  // "from 1 to 12"; empty: its type has none
+  // A value of the wrong kind or out of range is refused, and the field stays as it is.
   std::function<Status(Config&, const toml::node&)> read;
+  std::function<Status(const Config&)> check;       // the range alone, of a value that code has set
   std::function<std::string(const Config&)> print;  // as TOML
 };
 

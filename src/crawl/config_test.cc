@@ -1,8 +1,10 @@
 #include "crawl/config.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "crawl/config_fields.h"
 #include "io/mem_env.h"
 
 namespace portolan {
@@ -84,7 +86,8 @@ TEST(ConfigTest, ValuesOfTheWrongKindAreRefused) {
               HasSubstr("crawl.profile: 'wbe' is none of site, web: did you mean 'web'?"));
   EXPECT_THAT(message("[crawl]\nmax_pages = -1"), HasSubstr("wants a number from 0 up"));
   EXPECT_THAT(message("[crawl]\nmax_pages = \"many\""), HasSubstr("crawl.max_pages: 'many' is not a count"));
-  EXPECT_THAT(message("[crawl]\nmax_pages = 9007199254740993"), HasSubstr("too large"));
+  EXPECT_THAT(message("[crawl]\nmax_pages = 9007199254740993"),
+              HasSubstr("crawl.max_pages: must be from 0 to 1000000000000000"));
   EXPECT_THAT(message("[crawl]\nseeds = \"http://a.test/\""), HasSubstr("wants a list of strings"));
   EXPECT_THAT(message("[crawl]\nseeds = [1]"), HasSubstr("wants a string in quotes"));
   EXPECT_THAT(message("[politeness]\nhost_delay = \"1 fortnight\""), HasSubstr("is not a duration"));
@@ -125,7 +128,11 @@ TEST(ConfigTest, ProblemsAreAllNamed) {
     const Status status = ValidateConfig(config);
     return status ? std::string() : status.error().message();
   };
-  EXPECT_THAT(problems([](Config& c) { c.politeness.user_agent = "my bot/1.0"; }), HasSubstr("no product token"));
+  EXPECT_THAT(problems([](Config& c) { c.politeness.user_agent = "1st bot/1.0"; }),
+              HasSubstr("does not begin with a product token"));
+  EXPECT_THAT(problems([](Config& c) { c.politeness.user_agent = "bot\r\nX: y"; }), HasSubstr("wants one line"));
+  EXPECT_THAT(problems([](Config& c) { c.politeness.user_agent = ""; }), HasSubstr("politeness.user_agent"));
+  EXPECT_THAT(problems([](Config& c) { c.politeness.robots_token = "my bot"; }), HasSubstr("politeness.robots_token"));
   EXPECT_THAT(problems([](Config& c) { c.crawl.seeds = {"ftp://a/"}; }), HasSubstr("crawl.seeds: 'ftp://a/'"));
   EXPECT_THAT(problems([](Config& c) { c.scope.mode = ScopeMode::kAny; }), HasSubstr("politeness.contact_url"));
   EXPECT_THAT(problems([](Config& c) { c.scope.include_domains = {"http://a.test/"}; }), HasSubstr("is no domain"));
@@ -142,7 +149,185 @@ TEST(ConfigTest, ProblemsAreAllNamed) {
     c.archive.level = 13;
     c.memory.total = Mebi(1);
   });
-  EXPECT_EQ(two, "memory.total: at least 128M; archive.level: from 1 to 12");
+  EXPECT_EQ(two, "memory.total: must be from 128M to 1024T, not 1M; archive.level: must be from 1 to 12, not 13");
+}
+
+TEST(ConfigTest, RangesHoldWhereverTheValueComesFrom) {
+  for (const char* value : {"0", "100001", "1000000000", "18446744073709551615", "\"1G\"", "-1"}) {
+    Config config;
+    const Status set = SetConfig(config, "fetch.connections", value);
+    ASSERT_FALSE(set) << value;
+    EXPECT_THAT(set.error().message(), HasSubstr("from 1 to 100000")) << value;
+    EXPECT_EQ(config.fetch.connections, Config().fetch.connections) << "left as it was";
+    const auto parsed = ParseConfig(std::string("[fetch]\nconnections = ") + value, "p.toml");
+    ASSERT_FALSE(parsed) << value;
+    EXPECT_EQ(parsed.error().code(), ErrorCode::kCorrupt) << value;
+    EXPECT_THAT(parsed.error().message(), HasSubstr("p.toml:2:")) << value;
+  }
+  Config config;
+  EXPECT_TRUE(SetConfig(config, "fetch.connections", "100000"));
+  EXPECT_EQ(config.fetch.connections, 100'000U);
+}
+
+TEST(ConfigTest, EveryNumberHasARangeWhichItsDefaultKeeps) {
+  size_t ranged = 0;
+  for (const ConfigField& field : ConfigFields()) {
+    if (field.range.empty()) continue;
+    ++ranged;
+    const std::string name = fmt::format("{}.{}", field.section, field.key);
+    for (const Profile profile : {Profile::kSite, Profile::kWeb}) EXPECT_TRUE(field.check(ForProfile(profile))) << name;
+    for (const char* value : {"99999999999999999999", "\"9999999T\"", "-1", "1e300", "inf", "nan", "\"99999999d\""}) {
+      Config config;
+      const Status status = SetConfig(config, name, value);
+      ASSERT_FALSE(status) << name << " = " << value;
+      EXPECT_THAT(status.error().message(), HasSubstr(field.range)) << value;
+    }
+    EXPECT_THAT(ConfigToToml(Config()), HasSubstr("[" + field.range + "]")) << name;
+  }
+  EXPECT_EQ(ranged, 41U) << "a new number: a new range";
+}
+
+TEST(ConfigTest, DepthZeroIsTheSeedsAloneAndNoneIsNoLimit) {
+  Config config;
+  ASSERT_TRUE(SetConfig(config, "crawl.max_depth", "0"));
+  EXPECT_EQ(config.crawl.max_depth, 0U);
+  EXPECT_THAT(ConfigToToml(config), HasSubstr("\nmax_depth = 0\n"));
+  ASSERT_TRUE(SetConfig(config, "crawl.max_depth", "none"));
+  EXPECT_EQ(config.crawl.max_depth, std::nullopt);
+  EXPECT_THAT(ConfigToToml(config), HasSubstr("\nmax_depth = \"none\"\n"));
+  EXPECT_EQ(ParseConfig(ConfigToToml(config), "p.toml")->crawl.max_depth, std::nullopt);
+  EXPECT_FALSE(SetConfig(config, "crawl.max_depth", "never"));
+}
+
+TEST(ConfigTest, NoDelayMeansNoFactorUnlessOneIsSet) {
+  Config config;
+  EXPECT_EQ(DelayFactorOf(config), kDelayFactor);
+  ASSERT_TRUE(SetConfig(config, "politeness.host_delay", "0s"));
+  EXPECT_EQ(DelayFactorOf(config), 0);
+  EXPECT_EQ(DelayFactorOf(ParseConfig(ConfigToToml(config), "p.toml").value()), 0) << "a resumed crawl";
+  EXPECT_EQ(DelayFactorOf(ParseConfig("[politeness]\nhost_delay = 0\ndelay_factor = 3\n", "p.toml").value()), 3);
+  ASSERT_TRUE(SetConfig(config, "politeness.delay_factor", "auto"));
+  EXPECT_EQ(DelayFactorOf(config), 0);
+}
+
+TEST(ConfigTest, FreeUserAgentIsSentAsItIs) {
+  Config config;
+  config.politeness.user_agent = "Mozilla/5.0 (compatible; Chart-Bot/2.0; +http://me.test/)";
+  EXPECT_TRUE(ValidateConfig(config));
+  EXPECT_EQ(UserAgentOf(config, "1.0"), config.politeness.user_agent);
+  EXPECT_EQ(RobotsTokenOf(config), "Mozilla");
+  config.politeness.contact_url = "http://me.test/";
+  EXPECT_EQ(UserAgentOf(config, "1.0"), config.politeness.user_agent) << "it has the contact";
+  config.politeness.contact_url = "http://you.test/";
+  EXPECT_EQ(UserAgentOf(config, "1.0"), config.politeness.user_agent + " (+http://you.test/)");
+  config.politeness.robots_token = "Chart-Bot";
+  EXPECT_EQ(RobotsTokenOf(config), "Chart-Bot");
+  config.politeness.user_agent = "7 of 9";
+  EXPECT_TRUE(ValidateConfig(config)) << "with a token of its own it may begin as it likes";
+}
+
+TEST(ConfigTest, NetworkAddressesAreJudgedBeforeTheyAreUsed) {
+  const auto dns = [](const std::string& server) {
+    Config config;
+    config.fetch.dns_servers = {server};
+    return ValidateConfig(config).has_value();
+  };
+  for (const char* good : {"127.0.0.1", "127.0.0.1:5353", "::1", "[::1]", "[::1]:65535"})
+    EXPECT_TRUE(dns(good)) << good;
+  for (const char* bad : {"", "127.0.0.1:99999", "127.0.0.1:0", "127.0.0.1:", "127.0.0.1:5x", "dns.test", "1.2.3:53",
+                          "::1:99999", "[::1]:99999", "[::1", "127.0.0.1:53,::1", "127.0.0.1:-1"}) {
+    EXPECT_FALSE(dns(bad)) << bad;
+  }
+  const auto proxy = [](const std::string& url) {
+    Config config;
+    config.fetch.proxy = url;
+    return ValidateConfig(config).has_value();
+  };
+  for (const char* good : {"", "http://proxy.test:3128", "socks5h://127.0.0.1:9050", "https://me:word@proxy.test"}) {
+    EXPECT_TRUE(proxy(good)) << good;
+  }
+  for (const char* bad : {"proxy.test:3128", "ftp://proxy.test", "http://", "http://proxy.test:99999", "http://a\nb"}) {
+    EXPECT_FALSE(proxy(bad)) << bad;
+  }
+}
+
+TEST(ConfigTest, AddedFieldsAreJudged) {
+  const auto problems = [](auto change) {
+    Config config;
+    change(config.fetch);
+    const Status status = ValidateConfig(config);
+    return status ? std::string() : status.error().message();
+  };
+  EXPECT_EQ(problems([](Config::Fetch& f) {
+              f.headers = {"X-Key: 1", "Authorization: Bearer x", "X-Empty-Not:y"};
+              f.cookies = {"a=b", "c=d; e=f", "g="};
+            }),
+            "");
+  for (const char* line : {"Host: x", "connection: close", "Content-Length: 3", "Transfer-Encoding: chunked", "TE: x",
+                           "If-None-Match: x", "Range: bytes=0-1", "Cookie: a=b", "User-Agent: me", "Accept: */*",
+                           "X: a\r\nY: b", "X: a\nY: b", "no colon", ": x", "X:", "X Y: z", ""}) {
+    EXPECT_THAT(problems([&](Config::Fetch& f) { f.headers = {line}; }), HasSubstr("fetch.headers: ")) << line;
+  }
+  for (const char* cookie : {"", "a", "=b", "a=b\r\nX: y", " a=b"}) {
+    EXPECT_THAT(problems([&](Config::Fetch& f) { f.cookies = {cookie}; }), HasSubstr("fetch.cookies: ")) << cookie;
+  }
+  for (const char* login : {"me", ":word", "me:wo\nrd"}) {
+    EXPECT_THAT(problems([&](Config::Fetch& f) { f.login = login; }), HasSubstr("fetch.login: ")) << login;
+  }
+  EXPECT_EQ(problems([](Config::Fetch& f) { f.login = "me:"; }), "");
+  EXPECT_THAT(problems([](Config::Fetch& f) {
+                f.login = "me:word";
+                f.headers = {"AUTHORIZATION: x"};
+              }),
+              HasSubstr("fetch.login"));
+  EXPECT_THAT(problems([](Config::Fetch& f) { f.headers = {"X: " + std::string(20'000, 'x')}; }), HasSubstr("16 KiB"));
+}
+
+TEST(ConfigTest, TextThatTomlCannotHoldIsRefused) {
+  Config config;
+  EXPECT_THAT(SetConfig(config, "archive.description", "\xff").error().message(), HasSubstr("is not UTF-8"));
+  EXPECT_THAT(SetConfig(config, "scope.exclude", "[\"\xc3\"]").error().message(), HasSubstr("scope.exclude: "));
+  config.politeness.from = "\xe4@a.test";  // as a flag sets it
+  EXPECT_EQ(ValidateConfig(config).error().message(), "politeness.from: is not UTF-8");
+  config.politeness.from = "\xc3\xa4@a.test";
+  EXPECT_TRUE(ValidateConfig(config));
+  EXPECT_TRUE(ParseConfig(ConfigToToml(config), "p.toml"));
+}
+
+TEST(ConfigTest, DeepNestingIsRefusedBeforeItIsRead) {
+  for (const std::string piece : {"[", "{a=", "a."}) {
+    std::string deep;
+    for (int i = 0; i < 200'000; ++i) deep += piece;
+    EXPECT_THAT(ParseConfig("[fetch]\ndns_servers = " + deep, "p.toml").error().message(),
+                HasSubstr("p.toml: line 2: "));
+    EXPECT_EQ(ParseConfig(deep + "a = 1", "p.toml").error().code(), ErrorCode::kCorrupt);
+    Config config;
+    EXPECT_THAT(SetConfig(config, "fetch.dns_servers", deep).error().message(), HasSubstr("fetch.dns_servers: line 1"));
+  }
+}
+
+TEST(ConfigTest, ACrawlsOwnSettingsMustBeWhole) {
+  MemEnv env;
+  const auto load = [&](const std::string& text) {
+    EXPECT_TRUE(ReplaceFile(env, "crawl.toml", text));
+    return LoadWholeConfig(env, "crawl.toml");
+  };
+  Config config;
+  config.crawl.seeds = {"http://a.test/"};
+  const std::string whole = ConfigToToml(config);
+  ASSERT_TRUE(load(whole));
+  EXPECT_EQ(ConfigToToml(*load(whole)), whole);
+  config.crawl.seeds.clear();
+  for (const std::string& text : {std::string(), ConfigToToml(config), whole.substr(0, whole.find("[fetch]")),
+                                  std::string("[crawl]\nseeds = [\"http://a.test/\"]\n"), std::string("\x01\x02")}) {
+    const auto loaded = load(text);
+    ASSERT_FALSE(loaded) << text;
+    EXPECT_EQ(loaded.error().code(), ErrorCode::kCorrupt);
+    EXPECT_THAT(loaded.error().message(), HasSubstr("crawl.toml:"));
+  }
+  config.crawl.seeds = {"http://a.test/"};
+  config.politeness.min_delay = std::chrono::hours(9);
+  EXPECT_EQ(load(ConfigToToml(config)).error().code(), ErrorCode::kCorrupt) << "settings that do not go together";
 }
 
 TEST(ConfigTest, MissingFileIsNamed) {

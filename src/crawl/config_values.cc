@@ -13,10 +13,15 @@
 namespace portolan {
 namespace {
 
-// Above this a number is a mistake, and would not survive being a double on its way.
-constexpr uint64_t kMaxCount = uint64_t{1} << 52;
-constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
-constexpr double kMaxSeconds = 100.0 * 366 * 86'400;
+constexpr double kMaxSeconds = 100.0 * 366 * 86'400;  // fits into nanoseconds; each setting has a range below it
+constexpr std::string_view kNone = "none";
+constexpr std::string_view kAuto = "auto";
+
+// Is it that word? Else it is read as the setting's own kind.
+bool IsWord(const toml::node& node, std::string_view word) {
+  const auto text = node.value_exact<std::string_view>();
+  return text && *text == word;
+}
 
 template <typename E>
 struct Word {
@@ -111,7 +116,6 @@ Status ReadSetting(const toml::node& node, uint64_t& value) {
   } else {
     return Wants("a number from 0 up, or one with a unit in quotes: \"20K\"");
   }
-  if (value > kMaxCount) return Fail(ErrorCode::kInvalidArgument, "is too large");
   return {};
 }
 
@@ -120,6 +124,16 @@ Status ReadSetting(const toml::node& node, double& value) {
   if (!read || !std::isfinite(*read) || *read < 0) return Wants("a number from 0 up");
   value = *read + 0.0;  // no negative zero
   return {};
+}
+
+Status ReadSetting(const toml::node& node, std::optional<uint64_t>& value) {
+  value.reset();
+  return IsWord(node, kNone) ? Status() : ReadSetting(node, value.emplace());
+}
+
+Status ReadSetting(const toml::node& node, std::optional<double>& value) {
+  value.reset();
+  return IsWord(node, kAuto) ? Status() : ReadSetting(node, value.emplace());
 }
 
 Status ReadSetting(const toml::node& node, std::string& value) {
@@ -162,7 +176,6 @@ Status ReadSetting(const toml::node& node, ByteCount& value) {
   } else {
     return Wants("a size in quotes: \"64K\", \"256M\", \"1G\"");
   }
-  if (value.bytes > kMaxBytes) return Fail(ErrorCode::kInvalidArgument, "is too large");
   return {};
 }
 
@@ -197,6 +210,8 @@ Status ReadSetting(const toml::node& node, LogFormat& value) {
 std::string PrintSetting(bool value) { return value ? "true" : "false"; }
 std::string PrintSetting(uint64_t value) { return fmt::format("{}", value); }
 std::string PrintSetting(double value) { return fmt::format("{}", value); }
+std::string PrintSetting(const std::optional<uint64_t>& value) { return value ? PrintSetting(*value) : Quoted(kNone); }
+std::string PrintSetting(const std::optional<double>& value) { return value ? PrintSetting(*value) : Quoted(kAuto); }
 std::string PrintSetting(const std::string& value) { return Quoted(value); }
 std::string PrintSetting(const std::vector<std::string>& value) { return QuotedList(value); }
 

@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ namespace portolan {
 Status ReadSetting(const toml::node& node, bool& value);
 Status ReadSetting(const toml::node& node, uint64_t& value);  // 5000, or "20K" in powers of 1000
 Status ReadSetting(const toml::node& node, double& value);
+Status ReadSetting(const toml::node& node, std::optional<uint64_t>& value);  // or "none"
+Status ReadSetting(const toml::node& node, std::optional<double>& value);    // or "auto"
 Status ReadSetting(const toml::node& node, std::string& value);
 Status ReadSetting(const toml::node& node, std::vector<std::string>& value);
 Status ReadSetting(const toml::node& node, Config::Duration& value);
@@ -32,6 +35,8 @@ Status ReadSetting(const toml::node& node, LogFormat& value);
 std::string PrintSetting(bool value);
 std::string PrintSetting(uint64_t value);
 std::string PrintSetting(double value);
+std::string PrintSetting(const std::optional<uint64_t>& value);
+std::string PrintSetting(const std::optional<double>& value);
 std::string PrintSetting(const std::string& value);
 std::string PrintSetting(const std::vector<std::string>& value);
 std::string PrintSetting(Config::Duration value);

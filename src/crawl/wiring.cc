@@ -46,8 +46,8 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   shard.max_pages = config.crawl.max_pages;
   shard.max_bytes = config.crawl.max_bytes.bytes;
   shard.max_time_ns = config.crawl.max_time.count();
-  shard.depth_limited = config.crawl.max_depth > 0;
-  shard.max_depth = static_cast<uint16_t>(std::min<uint64_t>(config.crawl.max_depth, 0xffff));
+  shard.depth_limited = config.crawl.max_depth.has_value();
+  shard.max_depth = static_cast<uint16_t>(std::min<uint64_t>(config.crawl.max_depth.value_or(0), 0xffff));
   shard.max_hops = static_cast<uint8_t>(std::min<uint64_t>(config.crawl.max_redirects, 255));
   shard.follow_nofollow = config.scope.follow_nofollow;
   shard.follow_embeds = config.scope.embeds;
@@ -85,7 +85,7 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
                          .ip_delay_ns = config.politeness.ip_delay.count(),
                          .host_delay_floor_ns = config.politeness.host_delay_floor.count(),
                          .ip_delay_floor_ns = config.politeness.ip_delay_floor.count(),
-                         .delay_factor = config.politeness.delay_factor,
+                         .delay_factor = DelayFactorOf(config),
                          .min_delay_ns = config.politeness.min_delay.count(),
                          .max_delay_ns = config.politeness.max_delay.count(),
                          .max_retry_after_ns = config.politeness.max_retry_after.count(),
@@ -94,7 +94,7 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   return shard;
 }
 
-FetchOptions FetchOf(const Config& config, const std::string& version) {
+FetchOptions FetchOf(const Config& config, const std::string& version, const std::vector<std::string>& seeds) {
   const Config::Fetch& from = config.fetch;
   FetchOptions fetch;
   fetch.loops = LoopsOf(config);
@@ -116,6 +116,8 @@ FetchOptions FetchOf(const Config& config, const std::string& version) {
   fetch.from = config.politeness.from;
   fetch.accept = from.accept;
   fetch.accept_encoding = from.accept_encoding;
+  fetch.accept_language = from.accept_language;
+  if (HoldsSecrets(config)) fetch.for_seeds = {seeds, from.headers, from.cookies, from.login};
   fetch.verify_tls = from.verify_tls;
   fetch.ca_file = from.ca_file;
   fetch.proxy = from.proxy;
@@ -134,7 +136,7 @@ LinkOptions LinksOf(const Config& config) {
 
 PageMakerOptions PageOf(const Config& config) {
   PageMakerOptions page;
-  page.agent = config.politeness.user_agent;
+  page.agent = RobotsTokenOf(config);
   page.link = LinksOf(config);
   page.embeds = config.scope.embeds;
   page.requisites = config.scope.requisites;
@@ -194,7 +196,7 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   EngineOptions options;
   options.state_dir = JoinPath(dir, "state");
   options.shard = ShardOf(config, seeds);
-  options.fetch = FetchOf(config, version);
+  options.fetch = FetchOf(config, version, seeds);
   options.page = PageOf(config);
   for (const std::string& directory : config.archive.directories) {
     options.archive.directories.push_back(ArchiveDirectory(dir, directory));

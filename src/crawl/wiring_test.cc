@@ -60,6 +60,30 @@ TEST(WireCrawlTest, TheWebProfileHasIrlbotsFigures) {
   EXPECT_THAT(options.fetch.user_agent, HasSubstr("+https://a.example/bot"));
 }
 
+TEST(WireCrawlTest, SecretsGoWithTheSeedsTheyAreFor) {
+  Config config;
+  EXPECT_TRUE(WireCrawl(config, "d", {"http://a.example/"}, "1")->fetch.for_seeds.seeds.empty());
+  config.fetch.login = "me:word";
+  config.fetch.cookies = {"a=b"};
+  config.fetch.headers = {"X-Key: 1"};
+  config.fetch.accept_language = "de";
+  const FetchOptions fetch = WireCrawl(config, "d", {"http://a.example/"}, "1")->fetch;
+  EXPECT_EQ(fetch.for_seeds.seeds, std::vector<std::string>{"http://a.example/"});
+  EXPECT_EQ(fetch.for_seeds.headers, config.fetch.headers);
+  EXPECT_EQ(fetch.for_seeds.cookies, config.fetch.cookies);
+  EXPECT_EQ(fetch.for_seeds.login, "me:word");
+  EXPECT_EQ(fetch.accept_language, "de");
+}
+
+TEST(WireCrawlTest, DepthHasALimitUnlessItIsNone) {
+  Config config;
+  config.crawl.max_depth = 0;
+  EXPECT_TRUE(WireCrawl(config, "d", {}, "1")->shard.depth_limited);
+  EXPECT_EQ(WireCrawl(config, "d", {}, "1")->shard.max_depth, 0);
+  config.crawl.max_depth.reset();
+  EXPECT_FALSE(WireCrawl(config, "d", {}, "1")->shard.depth_limited);
+}
+
 TEST(SetConfigTest, OneSettingByItsName) {
   Config config;
   ASSERT_TRUE(SetConfig(config, "fetch.http2", "false"));

@@ -224,7 +224,7 @@ FetchResponse CurlTransfer::Take(FetchOutcome outcome) {
   if (phase_ >= TransferPhase::kAsked) {
     const bool absolute =
         !options_.proxy.empty() && options_.proxy.starts_with("http") && response_.task.url.starts_with("http:");
-    response_.request_head = fields_.HeadFor(response_.task, conditional_, absolute);
+    response_.request_head = fields_.HeadFor(response_.task, conditional_, absolute, RequestFields::Form::kArchived);
   }
   long version = 0;  // NOLINT(google-runtime-int)
   curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);

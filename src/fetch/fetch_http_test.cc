@@ -65,7 +65,7 @@ TEST(FetchHttpTest, RequestHeadIsExactlyWhatWasSent) {
   FetchOptions options;
   options.user_agent = "portolan-test/1.0 (+http://example.org/bot)";
   options.from = "crawl@example.org";
-  options.extra_headers = {"Accept-Language: en"};
+  options.accept_language = "en";
   Fetcher fetcher(options);
   for (const char* path : {"/", "/a/../b/./c", "/a%2Fb?x=%20&y=a+b", "/?", "/a//b///c", "/x?q=http://y/#frag",
                            "/{b}|\"^`", "/p;x=1,2'()*!$&@:~"}) {

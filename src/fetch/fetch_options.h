@@ -48,6 +48,14 @@ struct ResolverOptions {
   const Clock* clock = &Clock::Real();  // for the age of answers
 };
 
+// Fields that only the seeds' own servers may see (SeedHosts says which they are). The archive gets their names alone.
+struct ForSeeds {
+  std::vector<std::string> seeds;    // canonical URLs
+  std::vector<std::string> headers;  // "Name: value"; to their registered domains, Authorization to their origins
+  std::vector<std::string> cookies;  // "name=value"; to their registered domains
+  std::string login;                 // "NAME:PASSWORD"; HTTP basic, to their origins
+};
+
 struct FetchOptions {
   size_t loops = 1;                // threads
   size_t max_in_flight = 1024;     // fetches a loop has open at once; the others wait
@@ -67,7 +75,8 @@ struct FetchOptions {
   std::string from;  // the From field; empty: none
   std::string accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
   std::string accept_encoding = "gzip, deflate, br, zstd";
-  std::vector<std::string> extra_headers;  // "Name: value"
+  std::string accept_language;  // empty: none
+  ForSeeds for_seeds;
 
   bool verify_tls = true;
   std::string ca_file;         // PEM; empty: the system's

@@ -53,7 +53,12 @@ void PlainTransfer::Begin(FetchTask&& task) {
   chunked_ = {};
   stays_open_ = reusable_ = false;
   fields_.ListFor(response_.task, conditional_);
-  response_.request_head = fields_.HeadFor(response_.task, conditional_, /*absolute_target=*/false);
+  using Form = RequestFields::Form;
+  response_.request_head = fields_.HeadFor(response_.task, conditional_, /*absolute_target=*/false, Form::kArchived);
+  sent_.clear();
+  if (fields_.KeepsSecrets(conditional_)) {
+    sent_ = fields_.HeadFor(response_.task, conditional_, /*absolute_target=*/false, Form::kSent);
+  }
 }
 
 bool PlainTransfer::End(FetchOutcome outcome, std::string_view detail) {

@@ -35,7 +35,7 @@ class PlainTransfer : public Exchange {
   bool connecting() const { return phase_ == TransferPhase::kConnecting; }
   // There is a connection; request() is to be sent.
   void OnConnected(bool kept) { Connected(kept); }
-  std::string_view request() const { return response_.request_head; }
+  std::string_view request() const { return sent_.empty() ? response_.request_head : sent_; }
 
   // Bytes came, or the other side closed. True: the fetch is over, take it with Finish().
   bool Feed(std::string_view bytes);
@@ -59,6 +59,7 @@ class PlainTransfer : public Exchange {
   FetchResponse Take(FetchOutcome outcome);
 
   uint16_t port_ = 0;
+  std::string sent_;  // the request, where it is not what the archive gets
   std::string line_;  // of a head, as far as it came
   Framing framing_;
   uint64_t left_ = 0;  // of kLength

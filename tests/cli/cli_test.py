@@ -35,11 +35,19 @@ class Help(unittest.TestCase):
         for line in run("--help").stdout.splitlines():
             if line.startswith("  ") and line[2].islower() and line[2:12].strip().isalpha() and line[12] == " ":
                 verb = line.split()[0]
-                if verb in ("bench",):
-                    continue
                 result = run(verb, "--help")
                 self.assertEqual(result.returncode, 0, verb)
                 self.assertIn("--help", result.stdout, verb)
+                self.assertEqual(run("help", verb).stdout, result.stdout, verb)
+
+    def test_help_on_what_a_verb_has_below_it(self):
+        self.assertEqual(run("help", "warc", "ls").stdout, run("warc", "ls", "--help").stdout)
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+        self.assertEqual(run("help", "help").stdout, run("--help").stdout)
+        self.assertEqual(run("--help", "--help").stdout, run("--help").stdout)
+        unknown = run("help", "crwal")
+        self.assertEqual((unknown.returncode, unknown.stdout), (2, ""))
+        self.assertIn("unknown verb 'crwal': did you mean 'crawl'?", unknown.stderr)
 
     def test_version_is_one_line(self):
         for flag in ("version", "--version"):

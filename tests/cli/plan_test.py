@@ -27,6 +27,14 @@ class Plan(unittest.TestCase):
         self.assertIn("DOES NOT FIT", table)
         self.assertLessEqual(max(map(len, table.splitlines())), 100)
 
+    def test_counts_are_said_as_people_say_them(self):
+        table = run("--pages", "8B", "--rate", "1000", "--page-bytes", "25KB").stdout
+        self.assertTrue(table.startswith("8 billion pages, 472 billion links found, "), table)
+        self.assertIn("\nBandwidth at that rate: 200 Mbit/s for pages of 24.4 KiB\n", table)
+        figures = json.loads(run("--pages", "8B", "--rate", "1000", "--page-bytes", "25KB", "--json").stdout)
+        self.assertEqual(figures["bandwidth_bits_per_s"], 1000 * 25_000 * 8)
+        self.assertTrue(run("--pages", "20K").stdout.startswith("20 thousand pages, 1.18 million links found, "))
+
     def test_units_are_read(self):
         plain = run("--pages", "8000000", "--ram", "1073741824", "--disk-speed", "500000000", "--json").stdout
         units = run("--pages", "8M", "--ram", "1G", "--disk-speed", "500MB/s", "--unique", "1/9", "--json").stdout

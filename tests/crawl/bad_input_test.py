@@ -76,12 +76,12 @@ class BadInput(unittest.TestCase):
         self.refuse(BAD_INPUT, "nowhere.txt", *self.crawl("--seeds", self.folder / "nowhere.txt"))
         seeds = self.folder / "seeds.txt"
         seeds.write_text("# ours\nhttp://example.org/  # one\n\nhttp://exa mple/\n")
-        self.refuse(USAGE, [f"{seeds}:4:", "exa mple"], *self.crawl("--seeds", seeds))
+        self.refuse(BAD_INPUT, [f"{seeds}:4:", "exa mple"], *self.crawl("--strict", "--seeds", seeds))
         seeds.write_text("# nothing\n")
         self.refuse(USAGE, "no seeds", *self.crawl("--seeds", seeds))
         seeds.write_bytes(b"\xff\xfe\x00http\n" * 3)
-        self.refuse(USAGE, [f"{seeds}:1:", "\\xff\\xfe\\x00http"], *self.crawl("--seeds", seeds))
-        self.refuse(USAGE, str(self.folder), *self.crawl("--seeds", self.folder))
+        self.refuse(BAD_INPUT, [f"{seeds}:1:", "\\xff\\xfe\\x00http"], *self.crawl("--strict", "--seeds", seeds))
+        self.refuse(BAD_INPUT, str(self.folder), *self.crawl("--seeds", self.folder))
 
     def test_settings(self):
         self.refuse(USAGE, "did you mean 'fetch.connections'?", *self.crawl("--set", "fetch.conections=3", SEED))
@@ -90,7 +90,7 @@ class BadInput(unittest.TestCase):
         self.refuse(USAGE, "fetch.connections", *self.crawl("--connections", "0", SEED))
         self.refuse(USAGE, "archive.level", *self.crawl("--set", "archive.level=99", SEED))
         self.refuse(USAGE, "memory.total", *self.crawl("--memory", "1M", SEED))
-        self.refuse(USAGE, "politeness.user_agent", *self.crawl("--user-agent", "a b", SEED))
+        self.refuse(USAGE, "politeness.user_agent", *self.crawl("--user-agent", "1 b", SEED))
         self.refuse(USAGE, "--delay", *self.crawl("--delay", "soon", SEED))
         self.refuse(USAGE, "--delay", *self.crawl("--dealy", "1s", SEED))
         self.refuse(USAGE, "--max-pages", *self.crawl("--max-pages", "-1", SEED))
