@@ -63,7 +63,7 @@ void AppendFetchLine(const PageResult& result, const FetchLine& about, std::stri
   if (about.again) fmt::format_to(to, R"(,"again":true)");
   if (about.attempt > 1) fmt::format_to(to, R"(,"attempt":{})", about.attempt);
   if (!result.mime.empty()) fmt::format_to(to, R"(,"mime":{})", JsonQuote(result.mime));
-  if (!about.address.empty()) fmt::format_to(to, R"(,"ip":"{}")", about.address.ToString());
+  if (about.address.known()) fmt::format_to(to, R"(,"ip":"{}")", about.address.ToString());
   if (result.version != HttpVersion::kUnknown) fmt::format_to(to, R"(,"http":"{}")", HttpVersionName(result.version));
   if (!result.links.links.empty()) fmt::format_to(to, R"(,"links":{})", result.links.links.size());
   if (result.fingerprint != 0) fmt::format_to(to, R"(,"fingerprint":"{:016x}")", result.fingerprint);

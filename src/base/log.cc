@@ -11,6 +11,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace portolan {
@@ -169,8 +170,8 @@ std::string JsonQuote(std::string_view text) {
         out += "\\t";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+        if (const uint32_t control = ControlOf(text.substr(0, length)); control != kShowable) {
+          fmt::format_to(std::back_inserter(out), "\\u{:04x}", control);
         } else {
           out.append(text.substr(0, length));
         }

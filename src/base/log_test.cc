@@ -30,6 +30,17 @@ TEST(LogTest, JsonIsValidWhateverTheBytes) {
   EXPECT_EQ(JsonQuote("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"") << "a surrogate is not UTF-8";
 }
 
+// Index, crawl log and messages hold what servers sent; a terminal or an editor shows them.
+TEST(LogTest, JsonHasNoControlsAndNoMarksOfDirectionInTheRaw) {
+  EXPECT_EQ(JsonQuote("a\x1b[31m\x7fz"), R"("a\u001b[31m\u007fz")");
+  EXPECT_EQ(JsonQuote("\u0080\u009b\u009f\u00a0"), "\"\\u0080\\u009b\\u009f\u00a0\"");
+  EXPECT_EQ(JsonQuote("\u061b\u061c\u061d"), "\"\u061b\\u061c\u061d\"");
+  EXPECT_EQ(JsonQuote("\u200d\u200e\u200f\u2010"), "\"\u200d\\u200e\\u200f\u2010\"");
+  EXPECT_EQ(JsonQuote("\u2027\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f"),
+            "\"\u2027\\u2028\\u2029\\u202a\\u202b\\u202c\\u202d\\u202e\u202f\"");
+  EXPECT_EQ(JsonQuote("\u2065\u2066\u2067\u2068\u2069\u206a"), "\"\u2065\\u2066\\u2067\\u2068\\u2069\u206a\"");
+}
+
 TEST(LogTest, NamesParse) {
   EXPECT_EQ(ParseLogLevel("warn").value(), LogLevel::kWarn);
   EXPECT_EQ(ParseLogFormat("json").value(), LogFormat::kJson);

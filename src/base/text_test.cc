@@ -23,5 +23,13 @@ TEST(TextTest, NearestWordSuggestsOnlyWhatIsNear) {
   EXPECT_EQ(NearestWord("q", kVerbs), "");
 }
 
+TEST(PrintableTest, NothingMovesTheCursorOrTurnsTheText) {
+  EXPECT_EQ(Printable("plain, \u00e9\u4e16 \U0001f600"), "plain, \u00e9\u4e16 \U0001f600");
+  EXPECT_EQ(Printable("a\x1b[2J\r\n\x7f"), "a\\x1b[2J\\x0d\\x0a\\x7f");
+  EXPECT_EQ(Printable("\u009b31m"), "\\u{009b}31m");
+  EXPECT_EQ(Printable("gnp.\u202egpj\u2069\u2028"), "gnp.\\u{202e}gpj\\u{2069}\\u{2028}");
+  EXPECT_EQ(Printable("\xff\xe2\x80"), "\\xff\\xe2\\x80");
+}
+
 }  // namespace
 }  // namespace portolan

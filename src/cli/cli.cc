@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/exit_code.h"
 
 namespace portolan {
@@ -66,18 +65,7 @@ int HelpOn(int argc, char** argv) {
 }  // namespace
 
 void PrintError(std::string_view message) {
-  std::string line = "portolan: ";
-  while (!message.empty()) {
-    const size_t length = Utf8SequenceLength(message);
-    const auto byte = static_cast<uint8_t>(message.front());
-    if (length == 0 || byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
-      message.remove_prefix(1);
-    } else {
-      line += message.substr(0, length);
-      message.remove_prefix(length);
-    }
-  }
+  std::string line = "portolan: " + Printable(message);
   line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

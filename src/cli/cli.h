@@ -22,8 +22,7 @@ struct Verb {
 
 std::span<const Verb> Verbs();
 
-// "portolan: message" on standard error, one line: messages may quote files, so control characters and what is no UTF-8
-// are shown as \xNN.
+// "portolan: message" on standard error, one line: messages may quote files, so they are made Printable (base/text.h).
 void PrintError(std::string_view message);
 
 }  // namespace portolan

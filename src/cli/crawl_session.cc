@@ -300,6 +300,7 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   config.memory.total.bytes = memory;
   ASSIGN_OR_RETURN(EngineOptions engine_options, WireCrawl(config, options.dir, options.seeds, PORTOLAN_VERSION));
   engine_options.fetch.idle_connections = plan.idle;
+  engine_options.fetch.dns.max_outstanding = plan.questions;
   // What this machine allows is no setting of the crawl: another one may have more.
   config.fetch.connections = wanted;
   config.memory = options.config.memory;

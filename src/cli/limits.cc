@@ -11,6 +11,8 @@
 namespace portolan {
 namespace {
 
+constexpr uint64_t kMostQuestions = 256;  // more than the frontier asks at one time have no use
+
 std::string ReadText(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
@@ -46,8 +48,12 @@ ConnectionPlan PlanConnections(uint64_t descriptors, uint64_t wanted, uint64_t l
   loops = std::max<uint64_t>(loops, 1);
   const uint64_t files = kDescriptorsForFiles + 8 * loops + queues;
   if (descriptors <= files) return {};
-  const uint64_t room = descriptors - files;
+  uint64_t room = descriptors - files;
   ConnectionPlan plan;
+  // One is among the libraries' own.
+  const uint64_t more_questions = std::min(kMostQuestions - 1, room / 8);
+  plan.questions = 1 + more_questions;
+  room -= more_questions;
   // As many again for those that are kept idle, where there is room.
   plan.connections = room >= wanted ? wanted : std::max<uint64_t>(1, room - room / 4);
   // Both engines of a loop keep their own.

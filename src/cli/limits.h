@@ -14,10 +14,12 @@ namespace portolan {
 // Raises the soft limit of descriptors to the hard one. Returns how many there may be.
 uint64_t RaiseDescriptorLimit();
 
-// How many connections a crawl may have with so many descriptors, and how many of them may be kept open idle, a loop.
+// How many connections a crawl may have with so many descriptors, how many of them may be kept open idle, per loop, and
+// how many questions may be at name servers, each of which has a socket.
 struct ConnectionPlan {
   uint64_t connections = 0;  // 0: there are too few for any
   uint64_t idle = 0;
+  uint64_t questions = 0;
 };
 // `queues`: those of budgets, each with a file.
 ConnectionPlan PlanConnections(uint64_t descriptors, uint64_t wanted, uint64_t loops, uint64_t queues = 0);

@@ -60,6 +60,7 @@ TEST(ConnectionPlanTest, EverythingFitsOrLessIsUsed) {
   EXPECT_LE(PlanConnections(1500, 1024, 1, 512).connections, 1500U - 512 - kDescriptorsForFiles);
   EXPECT_EQ(PlanConnections(1 << 20, 1024, 1).connections, 1024U);
   EXPECT_EQ(PlanConnections(1 << 20, 1024, 1).idle, 1024U);
+  EXPECT_EQ(PlanConnections(1 << 20, 1024, 1).questions, 256U);
   for (const uint64_t loops : {1, 4}) {
     for (uint64_t descriptors = 0; descriptors < 5000; ++descriptors) {
       const ConnectionPlan plan = PlanConnections(descriptors, 1024, loops);
@@ -67,7 +68,8 @@ TEST(ConnectionPlanTest, EverythingFitsOrLessIsUsed) {
       if (plan.connections == 0) {
         EXPECT_LE(descriptors, kDescriptorsForFiles + 8 * loops);
       } else {
-        EXPECT_LE(plan.connections + 2 * loops * plan.idle + kDescriptorsForFiles, descriptors);
+        EXPECT_GE(plan.questions, 1U);
+        EXPECT_LE(plan.connections + 2 * loops * plan.idle + plan.questions - 1 + kDescriptorsForFiles, descriptors);
       }
     }
   }

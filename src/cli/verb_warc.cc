@@ -24,13 +24,6 @@
 namespace portolan {
 namespace {
 
-// Bytes from an archive on a terminal: nothing that moves its cursor.
-std::string Printable(std::string_view text) {
-  std::string out(text);
-  std::ranges::replace_if(out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return out;
-}
-
 std::string OrDash(std::string_view text) { return text.empty() ? "-" : Printable(text); }
 
 void Write(std::string_view bytes) { std::fwrite(bytes.data(), 1, bytes.size(), stdout); }

@@ -158,7 +158,7 @@ void PrintJson(const Finding& finding) {
   json["log_lines"] = finding.log_lines;
   json["checkpoint"] = TimeOfCheckpoint(at.checkpoint_unix_ns);
   json["verdict"] = finding.verdict;
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", json.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace));
 }
 
 void PrintText(const Finding& finding) {

@@ -211,7 +211,10 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(fetch, allow_private_addresses, "Fetch from addresses that are not on the public internet."),
       SETTING(fetch, verify_tls, "Refuse servers whose certificate is not theirs."),
       SETTING(fetch, ca_file, "Certificates to trust, in PEM; empty for the system's."),
-      SETTING(fetch, proxy, "\"http://host:port\", \"socks5h://host:port\"; empty for none, whatever http_proxy says."),
+      SETTING(
+          fetch, proxy,
+          "\"http://host:port\", \"socks5h://host:port\": it resolves names; \"socks5://host:port\": we do; empty for "
+          "none, whatever http_proxy says."),
       NUMBER(fetch, outage_hosts, 0, 64,
              "So many hosts that answered before must fail in a row for the network to be down; 0: it never is."),
 

@@ -179,8 +179,9 @@ Result<std::string> CanonicalSeed(std::string_view text, const Config& config) {
     outcome = ResolveAbsolute(with_scheme, options, link);
   }
   if (outcome != LinkOutcome::kCrawlable) {
-    return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' is no URL that can be crawled ({})", text, LinkOutcomeName(outcome)));
+    std::string why(LinkOutcomeName(outcome));
+    std::ranges::replace(why, '-', ' ');
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not crawlable ({})", text, why));
   }
   return std::string(link.url.href());
 }

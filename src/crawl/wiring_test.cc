@@ -17,7 +17,7 @@ TEST(CanonicalSeedTest, TakesWhatPeopleType) {
   EXPECT_EQ(CanonicalSeed("example.org", config).value(), "http://example.org/");
   EXPECT_EQ(CanonicalSeed("example.org:8080/x#y", config).value(), "http://example.org:8080/x");
   EXPECT_EQ(CanonicalSeed("http://me:word@example.org/#y", config).value(), "http://example.org/");
-  EXPECT_EQ(CanonicalSeed("http://127.0.0.1:9/", config).value(), "http://127.0.0.1:9/");
+  EXPECT_EQ(CanonicalSeed("http://127.0.0.1:99/", config).value(), "http://127.0.0.1:99/");
 }
 
 TEST(CanonicalSeedTest, SaysWhyNot) {
@@ -28,6 +28,12 @@ TEST(CanonicalSeedTest, SaysWhyNot) {
     EXPECT_EQ(seed.error().code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(seed.error().message(), HasSubstr("'" + std::string(text) + "'"));
   }
+}
+
+TEST(CanonicalSeedTest, PortsThatBrowsersRefuseAreNamed) {
+  const auto seed = CanonicalSeed("http://h:25/", Config());
+  ASSERT_FALSE(seed);
+  EXPECT_EQ(seed.error().message(), "'http://h:25/' is not crawlable (bad port)");
 }
 
 TEST(WireCrawlTest, DividesMemoryAndNeverHandsOutMore) {

@@ -73,6 +73,30 @@ constexpr std::array<CodeRow, CURL_LAST> MakeRows() {
 
 constexpr std::array<CodeRow, CURL_LAST> kCodeRows = MakeRows();
 
+// A proxy that resolves names and connects for us has met what we would have met ourselves. SOCKS has no word for a
+// name that does not exist: proxies say that the host is unreachable, or just that they failed.
+FetchOutcome OutcomeOfProxy(CURLproxycode code) {
+  switch (code) {
+    case CURLPX_REPLY_CONNECTION_REFUSED:
+      return kConnectRefused;
+    case CURLPX_REPLY_TTL_EXPIRED:
+      return kConnectTimeout;
+    case CURLPX_REPLY_HOST_UNREACHABLE:
+    case CURLPX_REPLY_NETWORK_UNREACHABLE:
+    case CURLPX_REPLY_GENERAL_SERVER_FAILURE:
+    case CURLPX_REPLY_NOT_ALLOWED:
+    case CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED:
+    case CURLPX_REPLY_UNASSIGNED:
+    case CURLPX_REQUEST_FAILED:  // SOCKS4
+    case CURLPX_RESOLVE_HOST:
+      return kUnreachable;
+    case CURLPX_LONG_HOSTNAME:
+      return kDnsNotFound;
+    default:  // the proxy itself: it closed, wants a password, speaks something else
+      return kLocal;
+  }
+}
+
 bool Says(const TransferEnd& end, std::string_view words) { return end.detail.find(words) != std::string_view::npos; }
 
 }  // namespace
@@ -107,6 +131,7 @@ FetchOutcome OutcomeOfTransfer(const TransferEnd& end) {
   if (end.code == CURLE_COULDNT_CONNECT && end.phase == TransferPhase::kConnecting) {
     return OutcomeOfConnectError(end.os_error);
   }
+  if (end.code == CURLE_PROXY && end.phase == TransferPhase::kConnecting) return OutcomeOfProxy(end.proxy);
   if (Says(end, "chunked-encod") || (end.code == CURLE_WEIRD_SERVER_REPLY && Says(end, "Content-Length"))) {
     return kBadFraming;
   }

@@ -19,8 +19,9 @@ namespace portolan {
 struct TransferEnd {
   CURLcode code = CURLE_OK;
   TransferPhase phase = TransferPhase::kConnecting;
-  int os_error = 0;         // errno of the connection, or of the socket that we could not open
-  std::string_view detail;  // libcurl's words
+  int os_error = 0;                 // errno of the connection, or of the socket that we could not open
+  std::string_view detail;          // libcurl's words
+  CURLproxycode proxy = CURLPX_OK;  // of CURLE_PROXY: what a SOCKS proxy answered
 };
 
 // Of a connection that could not be made, by errno.

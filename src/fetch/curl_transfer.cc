@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "fetch/forget_unsent.h"
+#include "http/headers.h"
 
 namespace portolan {
 namespace {
@@ -20,7 +21,9 @@ constexpr int64_t kSafetyMs = 5'000;
 thread_local bool giving_up = false;      // connections that libcurl closes now have a request that nobody waits for
 constexpr long kUploadBuffer = 16 << 10;  // libcurl's least; a GET is smaller. NOLINT(google-runtime-int)
 
-HttpVersion VersionOf(long version) {  // NOLINT(google-runtime-int)
+HttpVersion ProtocolOf(CURL* easy) {
+  long version = 0;  // NOLINT(google-runtime-int)
+  curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
   switch (version) {
     case CURL_HTTP_VERSION_1_0:
       return HttpVersion::k10;
@@ -116,11 +119,12 @@ void CurlTransfer::Begin(FetchTask&& task) {
   Exchange::Begin(std::move(task));
   error_[0] = '\0';
   socket_errno_ = 0;
+  goodbye_.Watch(nullptr);
   const FetchTask& asked = response_.task;
   curl_easy_setopt(easy_, CURLOPT_URL, asked.url.c_str());
   curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, options_.reuse_connections ? 0L : 1L);
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, fields_.ListFor(asked, conditional_));
-  if (options_.proxy.empty()) {
+  if (!ProxyResolvesNames(options_.proxy)) {
     // Any host, any port: there, to the same port.
     connect_to_ = asked.address.v6 ? "::[" : "::";
     connect_to_ += asked.address.ToString();
@@ -151,7 +155,8 @@ bool CurlTransfer::OnConnection() {
     curl_tlssessioninfo* tls = nullptr;
     if (curl_easy_getinfo(easy_, CURLINFO_TLS_SSL_PTR, &tls) == CURLE_OK && tls != nullptr &&
         tls->backend == CURLSSLBACKEND_OPENSSL && tls->internals != nullptr) {
-      const auto* ssl = static_cast<const SSL*>(tls->internals);
+      auto* ssl = static_cast<SSL*>(tls->internals);
+      goodbye_.Watch(ssl);
       response_.tls_version = TlsName(SSL_get_version(ssl));
       response_.tls_cipher = SSL_get_cipher_name(ssl);
     }
@@ -160,7 +165,9 @@ bool CurlTransfer::OnConnection() {
 }
 
 CURLcode CurlTransfer::OnTlsContext(CURL* /*easy*/, void* context, void* self) {
-  static_cast<CurlTransfer*>(self)->sessions_.Attach(static_cast<SSL_CTX*>(context));
+  auto* tls = static_cast<SSL_CTX*>(context);
+  TlsGoodbye::Attach(tls);
+  static_cast<CurlTransfer*>(self)->sessions_.Attach(tls);
   return CURLE_OK;
 }
 
@@ -204,15 +211,33 @@ size_t CurlTransfer::OnBody(char* bytes, size_t size, size_t count, void* self) 
   return static_cast<CurlTransfer*>(self)->Body({bytes, size * count}) ? size * count : (size * count == 0 ? 1 : 0);
 }
 
+// Ends of HTTP/1 bodies over TLS with which libcurl is content and we are not: without a goodbye where nothing else
+// ends the body; or inside a body whose length is too large for libcurl.
+bool CurlTransfer::CutUnnoticed() {
+  if (response_.tls_version.empty() || ProtocolOf(easy_) == HttpVersion::k2) return false;
+  const auto length = head_.content_length();
+  if (length && *length <= response_.body.size()) return false;
+  const Framing framing = FramingOf(ParseResponseHead(head_.text(), options_.limits.head), false);
+  if (framing.kind == BodyFraming::kLength) return response_.body.size() < framing.length;
+  return framing.kind == BodyFraming::kUntilClose && !goodbye_.heard();
+}
+
 FetchResponse CurlTransfer::Finish(CURLcode code) {
   if (decided_) return Take(*decided_);
+  if (code == CURLE_OK && phase_ == TransferPhase::kBody && CutUnnoticed()) {
+    response_.detail = "the connection ended before the body was known to be whole";
+    return Take(FetchOutcome::kDisconnected);
+  }
   long os_error = 0;  // NOLINT(google-runtime-int)
   curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &os_error);
+  long proxy = CURLPX_OK;  // NOLINT(google-runtime-int)
+  if (code == CURLE_PROXY) curl_easy_getinfo(easy_, CURLINFO_PROXY_ERROR, &proxy);
   if (code != CURLE_OK) response_.detail = error_[0] != '\0' ? error_.data() : curl_easy_strerror(code);
   return Take(OutcomeOfTransfer({.code = code,
                                  .phase = phase_,
                                  .os_error = socket_errno_ != 0 ? socket_errno_ : static_cast<int>(os_error),
-                                 .detail = response_.detail}));
+                                 .detail = response_.detail,
+                                 .proxy = static_cast<CURLproxycode>(proxy)}));
 }
 
 FetchResponse CurlTransfer::Finish(FetchOutcome outcome, std::string_view detail) {
@@ -226,9 +251,7 @@ FetchResponse CurlTransfer::Take(FetchOutcome outcome) {
         !options_.proxy.empty() && options_.proxy.starts_with("http") && response_.task.url.starts_with("http:");
     response_.request_head = fields_.HeadFor(response_.task, conditional_, absolute, RequestFields::Form::kArchived);
   }
-  long version = 0;  // NOLINT(google-runtime-int)
-  curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
-  response_.version = VersionOf(version);
+  response_.version = ProtocolOf(easy_);
   return TakeResponse(outcome);
 }
 

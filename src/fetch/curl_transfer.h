@@ -16,6 +16,7 @@
 #include "fetch/curl_multi.h"
 #include "fetch/curl_outcome.h"
 #include "fetch/exchange.h"
+#include "fetch/tls_goodbye.h"
 #include "fetch/tls_sessions.h"
 
 namespace portolan {
@@ -56,6 +57,7 @@ class CurlTransfer : public Exchange {
   static int OnCloseSocket(void* none, curl_socket_t fd);
 
   bool OnConnection();  // false: give up
+  bool CutUnnoticed();
   FetchResponse Take(FetchOutcome outcome);
 
   TlsSessions& sessions_;
@@ -64,6 +66,7 @@ class CurlTransfer : public Exchange {
   std::string connect_to_;
   curl_slist connect_node_{};
   int socket_errno_ = 0;  // of a socket that could not be made
+  TlsGoodbye goodbye_;
 };
 
 }  // namespace portolan

@@ -17,9 +17,6 @@
 namespace portolan {
 namespace {
 
-// Many answers come at once when a crawl begins; the system's default buffer drops some of them.
-constexpr int kReceiveBuffer = 1 << 20;
-
 constexpr int64_t kShortestTick = 10 * kMillisecond;
 constexpr int64_t kLongestTick = 200 * kMillisecond;
 
@@ -65,64 +62,108 @@ int FamilyOf(AddressFamilies families) {
 
 }  // namespace
 
-struct DnsChannel::Question {
-  DnsChannel* channel;
-  std::string name;
-};
+DnsChannel::Line::~Line() {
+  if (channel != nullptr) ares_destroy(channel);
+}
 
 Result<std::unique_ptr<DnsChannel>> DnsChannel::Create(EventLoop& loop, const ResolverOptions& options,
                                                        OnAnswer on_answer) {
   if (!StartAres()) return Fail(ErrorCode::kUnsupported, "c-ares does not start");
   std::unique_ptr<DnsChannel> made(new DnsChannel(loop, options, std::move(on_answer)));
-  ares_options settings{};
-  std::string lookups = options.read_hosts_file ? "fb" : "b";
-  settings.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_STAYOPEN;
-  settings.timeout = static_cast<int>(std::max<int64_t>(1, options.timeout_ns / kMillisecond));
-  settings.tries = std::max(1, options.tries);
-  settings.lookups = lookups.data();
-  settings.sock_state_cb = OnSocketState;
-  settings.sock_state_cb_data = made.get();
-  settings.socket_receive_buffer_size = kReceiveBuffer;
-  settings.ndomains = 0;
-  const int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB |
-                   ARES_OPT_SOCK_RCVBUF | ARES_OPT_DOMAINS |
-                   (options.servers.size() > 1 ? ARES_OPT_ROTATE : ARES_OPT_NOROTATE);
-  if (const int status = ares_init_options(&made->channel_, &settings, mask); status != ARES_SUCCESS) {
-    made->channel_ = nullptr;
-    return Fail(ErrorCode::kUnsupported, fmt::format("c-ares: {}", ares_strerror(status)));
-  }
-  if (!options.servers.empty()) {
-    const std::string list = fmt::format("{}", fmt::join(options.servers, ","));
-    if (const int status = ares_set_servers_ports_csv(made->channel_, list.c_str()); status != ARES_SUCCESS) {
-      return Fail(ErrorCode::kInvalidArgument, fmt::format("DNS servers \"{}\": {}", list, ares_strerror(status)));
-    }
-  }
+  // The first line shows whether c-ares takes the options.
+  ASSIGN_OR_RETURN(auto first, made->MakeLine());
+  made->free_.push_back(std::move(first));
   return made;
 }
 
+Result<std::unique_ptr<DnsChannel::Line>> DnsChannel::MakeLine() {
+  auto line = std::make_unique<Line>(*this);
+  ares_options settings{};
+  char dns_only[] = "b";  // the hosts file is the resolver's
+  settings.flags = ARES_FLAG_NOSEARCH;
+  settings.timeout = static_cast<int>(std::max<int64_t>(1, options_.timeout_ns / kMillisecond));
+  settings.tries = std::max(1, options_.tries);
+  settings.lookups = dns_only;
+  settings.sock_state_cb = OnSocketState;
+  settings.sock_state_cb_data = line.get();
+  settings.ndomains = 0;
+  int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB |
+             ARES_OPT_DOMAINS | (options_.servers.size() > 1 ? ARES_OPT_ROTATE : ARES_OPT_NOROTATE);
+  // The first line reads the system's settings, the others have its servers: reading takes longer than asking, and a
+  // file that cannot be opened because descriptors are short would silently mean a server on this machine.
+  if (servers_ != nullptr) mask |= ARES_OPT_SERVERS | ARES_OPT_SORTLIST | ARES_OPT_NDOTS;
+  if (const int status = ares_init_options(&line->channel, &settings, mask); status != ARES_SUCCESS) {
+    line->channel = nullptr;
+    return Fail(ErrorCode::kUnsupported, fmt::format("c-ares: {}", ares_strerror(status)));
+  }
+  int status = ARES_SUCCESS;
+  if (servers_ != nullptr) {
+    status = ares_set_servers_ports(line->channel, servers_);
+  } else {
+    const std::string list = fmt::format("{}", fmt::join(options_.servers, ","));
+    if (!list.empty()) status = ares_set_servers_ports_csv(line->channel, list.c_str());
+    if (status != ARES_SUCCESS) {
+      return Fail(ErrorCode::kInvalidArgument, fmt::format("DNS servers \"{}\": {}", list, ares_strerror(status)));
+    }
+    status = ares_get_servers_ports(line->channel, &servers_);
+  }
+  if (status != ARES_SUCCESS) return Fail(ErrorCode::kUnsupported, fmt::format("c-ares: {}", ares_strerror(status)));
+  return line;
+}
+
 DnsChannel::~DnsChannel() {
-  if (channel_ != nullptr) ares_destroy(channel_);
+  busy_.clear();
+  free_.clear();
+  if (servers_ != nullptr) ares_free_data(servers_);
   for (const auto& [fd, watch] : watches_) loop_.Cancel(watch);
   loop_.Cancel(ticking_);
 }
 
 void DnsChannel::Ask(const std::string& name) {
-  ++outstanding_;
   if (ticking_ == EventLoop::Id{}) {
     const int64_t tick = std::clamp(options_.timeout_ns / 8, kShortestTick, kLongestTick);
     ticking_ = loop_.AddTimer(tick, [this] { Tick(); }, tick);
   }
+  if (free_.empty()) {
+    auto made = MakeLine();
+    if (!made) {
+      const FetchOutcome ours = OutOfDescriptors() ? FetchOutcome::kShortage : FetchOutcome::kLocal;
+      return on_answer_(name, {.outcome = ours, .addresses = {}, .ttl_s = 0});
+    }
+    free_.push_back(*std::move(made));
+  }
+  Line& line = *free_.back();
+  busy_.emplace(&line, std::move(free_.back()));
+  free_.pop_back();
+  ++outstanding_;
+  line.name = name;
+  line.asked = true;
   ares_addrinfo_hints hints{};
   hints.ai_family = FamilyOf(options_.families);
   hints.ai_flags = ARES_AI_NOSORT;
-  auto* question = new Question{this, name};  // freed by OnResult, which always comes
-  ares_getaddrinfo(channel_, name.c_str(), nullptr, &hints, OnResult, question);
+  ares_getaddrinfo(line.channel, line.name.c_str(), nullptr, &hints, OnResult, &line);
+  Settle(line);
 }
 
-void DnsChannel::CancelAll() { ares_cancel(channel_); }
+void DnsChannel::Settle(Line& line) {
+  if (line.asked) return;
+  const auto found = busy_.find(&line);
+  if (found == busy_.end()) return;
+  if (free_.size() < kIdleLines) free_.push_back(std::move(found->second));
+  busy_.erase(found);
+}
 
-void DnsChannel::OnResult(void* question, int status, int /*timeouts*/, ares_addrinfo* result) {
-  const std::unique_ptr<Question> asked(static_cast<Question*>(question));
+void DnsChannel::CancelAll() {
+  std::vector<Line*> lines;
+  for (const auto& [line, owned] : busy_) lines.push_back(line);
+  for (Line* line : lines) {
+    ares_cancel(line->channel);
+    Settle(*line);
+  }
+}
+
+void DnsChannel::OnResult(void* asked, int status, int /*timeouts*/, ares_addrinfo* result) {
+  Line& line = *static_cast<Line*>(asked);
   DnsAnswer answer;
   answer.outcome = OutcomeOfAres(status);
   if (answer.outcome == FetchOutcome::kDnsFailed && OutOfDescriptors()) answer.outcome = FetchOutcome::kShortage;
@@ -153,15 +194,21 @@ void DnsChannel::OnResult(void* question, int status, int /*timeouts*/, ares_add
       answer.outcome = FetchOutcome::kDnsNotFound;
     }
   }
-  --asked->channel->outstanding_;
-  asked->channel->on_answer_(asked->name, answer);
+  line.owner.Answer(line, answer);
 }
 
-void DnsChannel::OnSocketState(void* self, int fd, int readable, int writable) {
-  static_cast<DnsChannel*>(self)->Watch(fd, readable != 0, writable != 0);
+void DnsChannel::Answer(Line& line, const DnsAnswer& answer) {
+  line.asked = false;
+  --outstanding_;
+  on_answer_(std::string(std::move(line.name)), answer);
 }
 
-void DnsChannel::Watch(int fd, bool read, bool write) {
+void DnsChannel::OnSocketState(void* line, int fd, int readable, int writable) {
+  Line& of = *static_cast<Line*>(line);
+  of.owner.Watch(of, fd, readable != 0, writable != 0);
+}
+
+void DnsChannel::Watch(Line& line, int fd, bool read, bool write) {
   const auto known = watches_.find(fd);
   if (!read && !write) {
     if (known == watches_.end()) return;
@@ -173,17 +220,23 @@ void DnsChannel::Watch(int fd, bool read, bool write) {
     if (loop_.ChangeWatch(known->second, read, write)) return;
     watches_.erase(known);
   }
-  auto watch = loop_.WatchFd(fd, read, write, [this, fd](EventLoop::Readiness ready) {
+  auto watch = loop_.WatchFd(fd, read, write, [this, of = &line, fd](EventLoop::Readiness ready) {
     // A socket in error is both to c-ares: it finds the error by reading or writing, and closes it.
     if (ready.failed) watches_.erase(fd);
-    ares_process_fd(channel_, ready.readable || ready.failed ? fd : ARES_SOCKET_BAD,
+    ares_process_fd(of->channel, ready.readable || ready.failed ? fd : ARES_SOCKET_BAD,
                     ready.writable || ready.failed ? fd : ARES_SOCKET_BAD);
+    Settle(*of);
   });
   if (watch) watches_[fd] = *watch;
 }
 
 void DnsChannel::Tick() {
-  ares_process_fd(channel_, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+  std::vector<Line*> lines;
+  for (const auto& [line, owned] : busy_) lines.push_back(line);
+  for (Line* line : lines) {
+    ares_process_fd(line->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+    Settle(*line);
+  }
   if (outstanding_ > 0) return;
   loop_.Cancel(ticking_);
   ticking_ = {};

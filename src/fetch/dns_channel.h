@@ -3,8 +3,13 @@
 // c-ares retries by itself: each server `tries` times, with a time limit that doubles from round to round; a name's A
 // and AAAA records are asked for together. This gives it sockets that are ready and the passing of time.
 //
-// Thread: the loop's; the destructor when the loop does not run. Memory bound: the questions that are out, which the
-// caller bounds.
+// Each question has a c-ares channel (a Line) for itself, and so a socket for itself, on a source port that the kernel
+// draws anew: a forger must guess that port and the 16 bits of the question's number (RFC 5452). Questions that share a
+// socket would leave him only the number. c-ares 1.18 can neither limit the questions per socket nor vary the case of
+// names (0x20). A line whose question is answered closes its socket and serves another question.
+//
+// Thread: the loop's; the destructor when the loop does not run. Memory bound: a line is about 75 KB; as many as there
+// are questions out, which the caller bounds, and kIdleLines that wait for the next.
 
 #pragma once
 
@@ -23,6 +28,7 @@
 
 struct ares_channeldata;
 struct ares_addrinfo;
+struct ares_addr_port_node;
 
 namespace portolan {
 
@@ -50,20 +56,37 @@ class DnsChannel {
   size_t outstanding() const { return outstanding_; }
 
  private:
-  struct Question;
+  static constexpr size_t kIdleLines = 64;
+
+  struct Line {
+    explicit Line(DnsChannel& to) : owner(to) {}
+    ~Line();
+    DnsChannel& owner;
+    ares_channeldata* channel = nullptr;
+    std::string name;    // of the question
+    bool asked = false;  // and not answered
+  };
+
   DnsChannel(EventLoop& loop, const ResolverOptions& options, OnAnswer on_answer)
       : loop_(loop), options_(options), on_answer_(std::move(on_answer)) {}
 
-  static void OnSocketState(void* self, int fd, int readable, int writable);
-  static void OnResult(void* question, int status, int timeouts, ares_addrinfo* result);
-  void Watch(int fd, bool read, bool write);
+  Result<std::unique_ptr<Line>> MakeLine();
+  static void OnSocketState(void* line, int fd, int readable, int writable);
+  static void OnResult(void* line, int status, int timeouts, ares_addrinfo* result);
+  void Answer(Line& line, const DnsAnswer& answer);
+  void Watch(Line& line, int fd, bool read, bool write);
+  // After every call into c-ares: a line without a question is free for the next. Not from inside such a call, where
+  // the socket is still open.
+  void Settle(Line& line);
   void Tick();
 
   EventLoop& loop_;
   const ResolverOptions& options_;
   const OnAnswer on_answer_;
-  ares_channeldata* channel_ = nullptr;
-  std::unordered_map<int, EventLoop::Id> watches_;
+  ares_addr_port_node* servers_ = nullptr;  // as the first line found them
+  std::unordered_map<Line*, std::unique_ptr<Line>> busy_;
+  std::vector<std::unique_ptr<Line>> free_;
+  std::unordered_map<int, EventLoop::Id> watches_;  // by descriptor
   EventLoop::Id ticking_{};
   size_t outstanding_ = 0;
 };

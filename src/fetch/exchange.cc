@@ -48,8 +48,8 @@ bool Exchange::HeaderLine(std::string_view line) {
     case HeadCollector::Verdict::kTooLarge:
       return trailer ? Cut(FetchOutcome::kBodyCut, "trailer too large")
                      : Cut(FetchOutcome::kHeadTooLarge, "more header bytes or lines than the limit");
-    case HeadCollector::Verdict::kConflict:
-      return Cut(FetchOutcome::kBadFraming, "Content-Lengths that differ");
+    case HeadCollector::Verdict::kBadLength:
+      return Cut(FetchOutcome::kBadFraming, "Content-Lengths that differ or are too large");
     case HeadCollector::Verdict::kNotHttp:
       return Cut(FetchOutcome::kNotHttp, "no status line");
   }

@@ -138,10 +138,24 @@ TEST(FetchFaultsTest, LengthsThatContradict) {
   EXPECT_EQ(differ.outcome, FetchOutcome::kBadFraming) << differ.detail;
   const FetchResponse junk = Try({}, Play("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nhello", Hang));
   EXPECT_EQ(junk.outcome, FetchOutcome::kBadFraming) << junk.detail;
-  // A number beyond all numbers is none: the connection's end is the body's.
-  const FetchResponse huge = Try({}, Play("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nhello"));
-  EXPECT_EQ(huge.outcome, FetchOutcome::kAnswered) << huge.detail;
-  EXPECT_EQ(huge.body, "hello");
+  for (const char* length : {"99999999999999999999999", "18446744073709551616"}) {
+    const FetchResponse huge =
+        Try({}, Play(std::string("HTTP/1.1 200 OK\r\nContent-Length: ") + length + "\r\n\r\nhello"));
+    EXPECT_EQ(huge.outcome, FetchOutcome::kBadFraming) << huge.detail;
+  }
+  // A promise that nobody keeps is one all the same.
+  const FetchResponse most = Try({}, Play("HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\nhello"));
+  EXPECT_EQ(most.outcome, FetchOutcome::kDisconnected) << most.detail;
+  EXPECT_EQ(most.body, "hello");
+}
+
+TEST(FetchFaultsTest, StatusThatIsNotThreeDigits) {
+  for (const char* status : {"2", "20", "2000", "099", "000", "+20", "2x0", ""}) {
+    const FetchResponse response =
+        Try({}, Play(std::string("HTTP/1.1 ") + status + " x\r\nContent-Length: 2\r\n\r\nhi"));
+    EXPECT_EQ(response.outcome, FetchOutcome::kNotHttp) << response.detail << " for " << status;
+  }
+  EXPECT_EQ(Try({}, Play("HTTP/1.1 999 x\r\nContent-Length: 2\r\n\r\nhi")).status, 999);
 }
 
 TEST(FetchFaultsTest, BytesThatAreNoHttp) {

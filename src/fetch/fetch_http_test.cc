@@ -272,6 +272,9 @@ TEST(FetchHttpTest, WrongOptionsAreRefusedByName) {
   options.ca_file = "/nonexistent/ca.pem";
   EXPECT_EQ(FetchLoops::Create(options, handler).error().code(), ErrorCode::kInvalidArgument);
   options = {};
+  options.proxy = "ftp://127.0.0.1:9000";
+  EXPECT_EQ(FetchLoops::Create(options, handler).error().code(), ErrorCode::kInvalidArgument);
+  options = {};
   options.loops = 0;
   EXPECT_EQ(FetchLoops::Create(options, handler).error().code(), ErrorCode::kInvalidArgument);
 }

@@ -109,9 +109,13 @@ void FetchLoop::StartWaiting() {
 }
 
 void FetchLoop::Start(FetchTask&& task) {
-  // The resolver lets no such address pass; this holds for addresses that came another way, from a checkpoint say.
-  const bool allowed = !task.address.empty() && (options_.dns.allow_private || task.address.IsPublic());
-  if (options_.proxy.empty() && !allowed) {
+  // The resolver lets no other address pass; this holds for addresses that came another way, from a checkpoint say.
+  if (task.address.unresolved()) {
+    // The crawl had a proxy when the name was looked up. It is looked up again when that answer is old.
+    if (!ProxyResolvesNames(options_.proxy)) {
+      return Refuse(std::move(task), FetchOutcome::kLocal, "the name was left to a proxy that is no more");
+    }
+  } else if (task.address.empty() || !(options_.dns.allow_private || task.address.IsPublic())) {
     return Refuse(std::move(task), FetchOutcome::kAddressForbidden, "the address is not public");
   }
   if (options_.proxy.empty() && task.url.starts_with("http:")) return StartPlain(std::move(task));

@@ -2,7 +2,13 @@
 
 #include <curl/curl.h>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/ascii.h"
 
 namespace portolan {
 namespace {
@@ -21,6 +27,12 @@ Status CheckOptions(const FetchOptions& options) {
   const FetchLimits& limits = options.limits;
   if (limits.connect_ns <= 0 || limits.first_byte_ns <= 0 || limits.total_ns <= 0) return wrong("a time limit of 0");
   if (limits.lowest_speed > 0 && limits.speed_window_ns <= 0) return wrong("speed_window is 0");
+  constexpr std::array<std::string_view, 6> kProxies = {"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+  const size_t colon = options.proxy.find("://");  // without a scheme it is http
+  if (colon != std::string::npos &&
+      std::ranges::find(kProxies, LowerCase(options.proxy.substr(0, colon))) == kProxies.end()) {
+    return wrong(fmt::format("proxy {}: use one of {}", options.proxy, fmt::join(kProxies, ", ")));
+  }
   if (!options.ca_file.empty() && access(options.ca_file.c_str(), R_OK) != 0) {
     return wrong(fmt::format("ca_file {} cannot be read", options.ca_file));
   }
@@ -28,6 +40,10 @@ Status CheckOptions(const FetchOptions& options) {
 }
 
 }  // namespace
+
+bool ProxyResolvesNames(std::string_view proxy) {
+  return !proxy.empty() && !StartsWithIgnoringCase(proxy, "socks4://") && !StartsWithIgnoringCase(proxy, "socks5://");
+}
 
 Result<std::unique_ptr<FetchLoops>> FetchLoops::Create(const FetchOptions& options, FetchHandler& handler) {
   RETURN_IF_ERROR(CheckOptions(options));
@@ -37,7 +53,9 @@ Result<std::unique_ptr<FetchLoops>> FetchLoops::Create(const FetchOptions& optio
     ASSIGN_OR_RETURN(auto loop, FetchLoop::Create(made->options_, i, handler));
     made->loops_.push_back(std::move(loop));
   }
-  ASSIGN_OR_RETURN(made->resolver_, Resolver::Create(options.dns, [&handler](Resolution&& resolution) {
+  ResolverOptions dns = options.dns;
+  dns.names_by_proxy = ProxyResolvesNames(options.proxy);
+  ASSIGN_OR_RETURN(made->resolver_, Resolver::Create(dns, [&handler](Resolution&& resolution) {
                      handler.OnResolved(std::move(resolution));
                    }));
   return made;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "http/headers.h"
@@ -34,14 +35,17 @@ struct ResolverOptions {
   AddressFamilies families = AddressFamilies::kV4First;
   bool allow_private =
       false;  // addresses that are not public are answers and may be fetched from; else kAddressForbidden
-  bool read_hosts_file = false;      // /etc/hosts before the servers
+  std::string hosts_file = "/etc/hosts";  // counts before the servers; empty: none
+  // A proxy resolves all names: nobody is asked, and each name has a stand-in (Address::Unresolved). Literal addresses
+  // and localhost are judged all the same. Set by FetchLoops.
+  bool names_by_proxy = false;
   int64_t timeout_ns = 2 * kSecond;  // of the first try with a server; doubles with each round
   int tries = 4;                     // of each server; kDnsTimeout
   uint32_t min_ttl_s = 60;           // shorter ones are kept so long all the same
   uint32_t max_ttl_s = 86'400;
   uint32_t negative_ttl_s = 900;        // of kDnsNotFound and kAddressForbidden
   uint32_t failure_ttl_s = 30;          // of kDnsFailed and kDnsTimeout
-  size_t max_outstanding = 512;         // questions at the servers; the others wait
+  size_t max_outstanding = 256;         // questions at the servers, each with a socket; the others wait
   size_t max_waiting = 1 << 20;         // that wait; beyond it kLocal
   size_t cache_entries = 100'000;       // about 200 bytes each; the one that was not used for longest goes
   size_t max_addresses = 8;             // kept of an answer
@@ -81,10 +85,15 @@ struct FetchOptions {
   bool verify_tls = true;
   std::string ca_file;         // PEM; empty: the system's
   size_t tls_sessions = 4096;  // kept a loop for resumption, about 2 KiB each
-  std::string proxy;           // "http://…", "socks5h://…"; empty: none, whatever the environment says
+  // "http://…", "https://…", "socks4a://…", "socks5h://…": the proxy resolves names. "socks4://…", "socks5://…": we do.
+  // Empty: none, whatever the environment says.
+  std::string proxy;
 
   ResolverOptions dns;
   const Clock* clock = &Clock::Real();
 };
+
+// Whether names are the proxy's business (see FetchOptions::proxy).
+bool ProxyResolvesNames(std::string_view proxy);
 
 }  // namespace portolan

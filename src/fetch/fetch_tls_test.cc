@@ -102,20 +102,87 @@ TEST_F(FetchTlsTest, HandshakeThatHangsIsAConnectTimeout) {
   EXPECT_EQ(response.outcome, FetchOutcome::kConnectTimeout) << response.detail;
 }
 
-// Many servers do not send close_notify; browsers and libcurl take the end of the connection for the body's.
-TEST_F(FetchTlsTest, ConnectionMayEndWithoutGoodbye) {
-  const Context context(ca_.MakeContext("a.test"));
-  ScriptServer server(
-      [](ScriptConnection& connection) {
-        connection.ReadHead();
-        connection.Send("HTTP/1.1 200 OK\r\n\r\nperhaps all");
-        connection.Close();
-      },
-      context.get());
-  Fetcher fetcher(options_);
-  const FetchResponse response = fetcher.Get(server.Url("/"));
-  EXPECT_EQ(response.outcome, FetchOutcome::kAnswered) << response.detail;
-  EXPECT_EQ(response.body, "perhaps all");
+// Where only the connection's end ends the body, anybody on the way could have ended it.
+TEST_F(FetchTlsTest, ABodyWithoutLengthIsWholeOnlyWithTheServersGoodbye) {
+  struct Case {
+    const char* answer;
+    bool goodbye;
+    FetchOutcome outcome;
+  };
+  for (const Case& one : {
+           Case{"HTTP/1.1 200 OK\r\n\r\nperhaps all", false, FetchOutcome::kDisconnected},
+           Case{"HTTP/1.1 200 OK\r\n\r\nperhaps all", true, FetchOutcome::kAnswered},
+           Case{"HTTP/1.0 200 OK\r\n\r\nperhaps all", false, FetchOutcome::kDisconnected},
+           Case{"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nperhaps all", false, FetchOutcome::kDisconnected},
+           Case{"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nperhaps all", false, FetchOutcome::kAnswered},
+           Case{"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 11\r\n\r\nperhaps all", false,
+                FetchOutcome::kAnswered},
+           Case{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nperhaps all\r\n0\r\n\r\n", false,
+                FetchOutcome::kAnswered},
+       }) {
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+      const Context context(ca_.MakeContext("a.test"));
+      SSL_CTX_set_max_proto_version(context.get(), version);
+      ScriptServer server(
+          [&](ScriptConnection& connection) {
+            connection.ReadHead();
+            connection.Send(one.answer);
+            if (one.goodbye) connection.Goodbye();
+            connection.Close();
+          },
+          context.get());
+      Fetcher fetcher(options_);
+      const FetchResponse response = fetcher.Get(server.Url("/"));
+      EXPECT_EQ(response.outcome, one.outcome) << response.detail << " after " << one.answer;
+      EXPECT_EQ(response.body, "perhaps all");
+      EXPECT_EQ(response.status, 200);
+    }
+  }
+}
+
+TEST_F(FetchTlsTest, ClosedWithoutAByteAndInsideTheHead) {
+  for (const bool goodbye : {false, true}) {
+    for (const char* answer : {"", "HTTP/1.1 200 OK\r\nA: b\r\n"}) {
+      const Context context(ca_.MakeContext("a.test"));
+      ScriptServer server(
+          [&](ScriptConnection& connection) {
+            connection.ReadHead();
+            connection.Send(answer);
+            if (goodbye) connection.Goodbye();
+            connection.Close();
+          },
+          context.get());
+      Fetcher fetcher(options_);
+      const FetchResponse response = fetcher.Get(server.Url("/"));
+      EXPECT_EQ(response.outcome, *answer == '\0' ? FetchOutcome::kEmptyReply : FetchOutcome::kReset)
+          << response.detail << goodbye << answer;
+    }
+  }
+}
+
+// As on plain sockets (FetchFaultsTest), whatever libcurl makes of them.
+TEST_F(FetchTlsTest, HeadsThatCannotBeRightAreNoAnswer) {
+  for (const auto& [answer, outcome] : {
+           std::pair("HTTP/1.1 2 x\r\nContent-Length: 2\r\n\r\nhi", FetchOutcome::kNotHttp),
+           std::pair("HTTP/1.1 20 x\r\nContent-Length: 2\r\n\r\nhi", FetchOutcome::kNotHttp),
+           std::pair("HTTP/1.1 099 x\r\nContent-Length: 2\r\n\r\nhi", FetchOutcome::kNotHttp),
+           std::pair("HTTP/1.1 2000 x\r\nContent-Length: 2\r\n\r\nhi", FetchOutcome::kNotHttp),
+           std::pair("HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551616\r\n\r\nhi", FetchOutcome::kBadFraming),
+           std::pair("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nhi", FetchOutcome::kBadFraming),
+           std::pair("HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\nhi", FetchOutcome::kDisconnected),
+       }) {
+    const Context context(ca_.MakeContext("a.test"));
+    ScriptServer server(
+        [&](ScriptConnection& connection) {
+          connection.ReadHead();
+          connection.Send(answer);
+          connection.Goodbye();
+        },
+        context.get());
+    Fetcher fetcher(options_);
+    const FetchResponse response = fetcher.Get(server.Url("/"));
+    EXPECT_EQ(response.outcome, outcome) << response.detail << " after " << answer;
+  }
 }
 
 TEST_F(FetchTlsTest, SessionsAreResumedOnNewConnections) {

@@ -1,7 +1,6 @@
 #include "fetch/head_collector.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/ascii.h"
 
@@ -10,12 +9,11 @@ namespace {
 
 constexpr std::string_view kContentLength = "content-length:";
 
-std::optional<uint64_t> Number(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end == text.data()) return std::nullopt;
-  return value;
+// The first number of the field's value, which may be a list.
+std::optional<uint64_t> LengthOf(std::string_view value, bool& too_large) {
+  value = TrimBlanks(value);
+  const auto end = std::ranges::find_if_not(value, IsDigit);
+  return ParseLength(value.substr(0, static_cast<size_t>(end - value.begin())), too_large);
 }
 
 }  // namespace
@@ -63,8 +61,9 @@ HeadCollector::Verdict HeadCollector::Line(std::string_view line) {
     return Verdict::kWhole;
   }
   if (StartsWithIgnoringCase(line, kContentLength)) {
-    const auto length = Number(line.substr(kContentLength.size()));
-    if (length && content_length_ && *length != *content_length_) return Verdict::kConflict;
+    bool too_large = false;
+    const auto length = LengthOf(line.substr(kContentLength.size()), too_large);
+    if (too_large || (length && content_length_ && *length != *content_length_)) return Verdict::kBadLength;
     if (length) content_length_ = length;
   }
   return Verdict::kGoing;

@@ -21,10 +21,10 @@ class HeadCollector {
  public:
   enum class Verdict : uint8_t {
     kGoing,
-    kWhole,     // this line ended the final head
-    kTooLarge,  // more bytes or lines than the limits
-    kConflict,  // Content-Lengths that differ
-    kNotHttp,   // a status line that our own reader refuses; libcurl is more lenient
+    kWhole,      // this line ended the final head
+    kTooLarge,   // more bytes or lines than the limits
+    kBadLength,  // Content-Lengths that differ, or one of 2^64 and above; libcurl reads such a body to the end
+    kNotHttp,    // a status line that our own reader refuses; libcurl is more lenient
   };
 
   void Begin(const HeadLimits& limits);

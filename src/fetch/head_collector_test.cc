@@ -47,7 +47,7 @@ TEST(HeadCollectorTest, ReadsLengthsAndSeesWhenTheyDiffer) {
   head.Begin({});
   Feed(head, {"HTTP/1.1 200 OK\r\n", "CONTENT-length:  12 \r\n", "Content-Length: 12\r\n"});
   EXPECT_EQ(head.content_length(), 12U);
-  EXPECT_EQ(head.Line("content-length: 13\r\n"), Verdict::kConflict);
+  EXPECT_EQ(head.Line("content-length: 13\r\n"), Verdict::kBadLength);
 }
 
 TEST(HeadCollectorTest, CountsTrailersToo) {

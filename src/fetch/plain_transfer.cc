@@ -134,11 +134,10 @@ bool PlainTransfer::OnHead() {
       left_ = framing_.length;
       if (left_ > 0) return false;
       break;
-    case BodyFraming::kConflict:
-      return End(FetchOutcome::kBadFraming, "Content-Lengths that differ");
+    case BodyFraming::kBadLength:
+      return End(FetchOutcome::kBadFraming, "Content-Lengths that differ or are too large");
     case BodyFraming::kUntilClose:
-      // A length that is no number: whoever wrote it meant something else than "until the end". One that is too large
-      // for 64 bits did mean that.
+      // A length that is no number: whoever wrote it meant something else than "until the end".
       if (const auto length = head.fields.Find("content-length"); length && !std::ranges::all_of(*length, IsDigit)) {
         return End(FetchOutcome::kBadFraming, "Content-Length is no number");
       }

@@ -32,6 +32,7 @@ Resolver::Resolver(const ResolverOptions& options, OnResolved on_resolved, std::
       on_resolved_(std::move(on_resolved)),
       loop_(std::move(loop)),
       mail_(UINT64_MAX, [this] { loop_->Post([this] { TakeMail(); }); }),
+      hosts_(options.hosts_file),
       cache_(options.cache_entries) {}
 
 Resolver::~Resolver() { Stop(); }
@@ -58,16 +59,41 @@ void Resolver::TakeMail() {
   AskWaiting();
 }
 
+bool Resolver::Allowed(const Address& address) const {
+  return address.known() && (options_.allow_private || address.IsPublic());
+}
+
+std::optional<DnsFact> Resolver::FactWithoutAsking(const std::string& name, int64_t now_ns) {
+  if (const auto literal = Address::Parse(name)) {
+    return FactOf({.outcome = FetchOutcome::kAnswered, .addresses = {*literal}, .ttl_s = options_.max_ttl_s}, now_ns);
+  }
+  // Asked for again after min_ttl: the file may change.
+  DnsAnswer here{.outcome = FetchOutcome::kAnswered, .addresses = {}, .ttl_s = options_.min_ttl_s};
+  const auto add = [&](const Address& address) {
+    if (options_.families == (address.v6 ? AddressFamilies::kV4Only : AddressFamilies::kV6Only)) return;
+    here.addresses.push_back(address);
+  };
+  const std::vector<Address>* listed = options_.names_by_proxy ? nullptr : hosts_.Find(name, now_ns);
+  if (listed != nullptr) std::ranges::for_each(*listed, add);
+  if (here.addresses.empty() && IsLocalhost(name)) {
+    add(*Address::Parse("127.0.0.1"));
+    add(*Address::Parse("::1"));
+  }
+  std::optional<DnsFact> fact;
+  if (!here.addresses.empty()) fact = FactOf(here, now_ns);
+  if (options_.names_by_proxy && (!fact || fact->outcome == FetchOutcome::kAnswered)) {
+    fact = DnsFact{.outcome = FetchOutcome::kAnswered,
+                   .addresses = {Address::Unresolved(name)},
+                   .expires_ns = now_ns + options_.min_ttl_s * kSecond};
+  }
+  return fact;
+}
+
 void Resolver::Take(ResolveTask&& task) {
   const int64_t now = options_.clock->NowNs();
-  if (const auto literal = Address::Parse(task.name)) {
+  if (const auto fact = FactWithoutAsking(task.name, now)) {
     ++counters_.literals;
-    const bool allowed = options_.allow_private || literal->IsPublic();
-    DnsFact fact;
-    fact.outcome = allowed ? FetchOutcome::kAnswered : FetchOutcome::kAddressForbidden;
-    if (allowed) fact.addresses.push_back(*literal);
-    fact.expires_ns = now + options_.max_ttl_s * kSecond;
-    Tell(task.host, fact, now, /*fresh=*/false);
+    Tell(task.host, *fact, now, /*fresh=*/false);
     return;
   }
   const DnsFact* known = task.anew ? nullptr : cache_.Find(task.name, now);
@@ -103,14 +129,14 @@ void Resolver::AskWaiting() {
   asking_ = false;
 }
 
-DnsFact Resolver::FactOf(const DnsAnswer& answer) const {
+DnsFact Resolver::FactOf(const DnsAnswer& answer, int64_t now_ns) const {
   DnsFact fact;
   fact.outcome = answer.outcome;
   uint32_t ttl = 0;
   switch (answer.outcome) {
     case FetchOutcome::kAnswered: {
       for (const Address& address : answer.addresses) {
-        if (options_.allow_private || address.IsPublic()) fact.addresses.push_back(address);
+        if (Allowed(address)) fact.addresses.push_back(address);
       }
       const bool v6_first = options_.families == AddressFamilies::kV6First;
       std::stable_partition(fact.addresses.begin(), fact.addresses.end(),
@@ -130,7 +156,7 @@ DnsFact Resolver::FactOf(const DnsAnswer& answer) const {
       ttl = options_.failure_ttl_s;
       break;
   }
-  fact.expires_ns = options_.clock->NowNs() + ttl * kSecond;
+  fact.expires_ns = now_ns + ttl * kSecond;
   return fact;
 }
 
@@ -140,8 +166,8 @@ void Resolver::OnAnswer(const std::string& name, const DnsAnswer& answer) {
   const std::vector<uint64_t> hosts = std::move(found->second);
   asked_.erase(found);
   waiting_hosts_ -= hosts.size();
-  const DnsFact fact = FactOf(answer);
   const int64_t now = options_.clock->NowNs();
+  const DnsFact fact = FactOf(answer, now);
   // Our own faults say nothing of the name.
   if (FollowOf(answer.outcome, 0).retry != Retry::kNow) cache_.Put(name, fact);
   for (const uint64_t host : hosts) Tell(host, fact, now, /*fresh=*/true);

@@ -1,9 +1,12 @@
 // Resolver: names to addresses with c-ares, on a thread of its own, with a cache that keeps to the time to live.
 //
-// A question takes the first of these ways that fits: an IP literal answers itself; the cache answers; a question for
-// the same name that is already out is joined; a new question goes out, or waits for its turn. Search domains are off,
-// and the hosts file is only read when asked for. Addresses that are not public are taken out here, so that nothing
+// A question takes the first of these ways that fits: an IP literal answers itself; the hosts file answers; localhost
+// is this machine; the cache answers; a question for the same name that is already out is joined; a new question goes
+// out, or waits for its turn. Search domains are off. Addresses that are not public are taken out here, so that nothing
 // else of the crawler ever sees them (unless options.allow_private).
+//
+// Where a proxy resolves names nobody is asked and the hosts file does not count: what a name means is known at the
+// proxy only, so its address cannot be judged here. Literals and localhost are.
 //
 // Failures are remembered too, for a shorter time: a host whose servers are down is asked for by every URL it has.
 //
@@ -17,6 +20,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -26,6 +30,7 @@
 #include "fetch/dns_cache.h"
 #include "fetch/dns_channel.h"
 #include "fetch/fetch_options.h"
+#include "fetch/hosts_file.h"
 #include "flow/fetch.h"
 #include "io/event_loop.h"
 #include "io/mailbox.h"
@@ -46,7 +51,7 @@ class Resolver {
     std::atomic<uint64_t> asked{0};     // questions to the servers, retries not counted
     std::atomic<uint64_t> cached{0};    // answered by the cache
     std::atomic<uint64_t> joined{0};    // with a question that was already there
-    std::atomic<uint64_t> literals{0};  // IP addresses as names
+    std::atomic<uint64_t> literals{0};  // IP addresses as names, names of the hosts file, names for a proxy
     std::atomic<uint64_t> refused{0};   // at max_waiting
   };
   const Counters& counters() const { return counters_; }
@@ -61,9 +66,12 @@ class Resolver {
 
   void TakeMail();
   void Take(ResolveTask&& task);
+  // What needs no name server.
+  std::optional<DnsFact> FactWithoutAsking(const std::string& name, int64_t now_ns);
+  bool Allowed(const Address& address) const;
   void AskWaiting();
   void OnAnswer(const std::string& name, const DnsAnswer& answer);
-  DnsFact FactOf(const DnsAnswer& answer) const;
+  DnsFact FactOf(const DnsAnswer& answer, int64_t now_ns) const;
   void Tell(uint64_t host, const DnsFact& fact, int64_t now_ns, bool fresh);
   void Tell(uint64_t host, FetchOutcome outcome);
   void CancelAll();
@@ -73,6 +81,7 @@ class Resolver {
   const std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<DnsChannel> channel_;
   Mailbox<ResolveTask> mail_;
+  HostsFile hosts_;
   DnsCache cache_;
   Counters counters_;
   std::unordered_map<std::string, std::vector<uint64_t>> asked_;  // hosts that wait for a name, waiting or out

@@ -7,9 +7,11 @@
 
 #include <condition_variable>
 #include <latch>
+#include <map>
 
 #include "fetch/testing/dns_server.h"
 #include "fetch/testing/print_outcome.h"
+#include "fetch/testing/temp_file.h"
 
 namespace portolan {
 namespace {
@@ -56,6 +58,7 @@ class Asker {
 
 ResolverOptions OptionsFor(const DnsServer& server) {
   ResolverOptions options;
+  options.hosts_file.clear();
   options.servers = {server.address()};
   options.timeout_ns = 100 * kMillisecond;
   options.tries = 2;
@@ -210,13 +213,60 @@ TEST(ResolverTest, NamesThatTheDnsCannotHoldDoNotExist) {
   EXPECT_EQ(asker.Ask("").outcome, FetchOutcome::kDnsNotFound);
 }
 
-TEST(ResolverTest, HostsFileIsNotRead) {
-  DnsServer server([](const std::string&, bool) { return DnsReply{.addresses = {Ip("8.8.8.8")}}; });
+// A forger who need not guess the port has only the 16 bits of the question's number to guess.
+TEST(ResolverTest, EachQuestionHasASourcePortOfItsOwnAndARandomNumber) {
+  constexpr int kNames = 400;
+  std::latch all_out(1);
+  DnsServer server([&](const std::string&, bool) {
+    all_out.wait();
+    return DnsReply{.addresses = {Ip("8.8.8.8")}};
+  });
   ResolverOptions options = OptionsFor(server);
-  options.allow_private = true;
+  options.families = AddressFamilies::kV4Only;
+  options.timeout_ns = 30 * kSecond;
+  options.max_outstanding = kNames / 4;  // some at once, some one after the other
   Asker asker(options);
-  // In /etc/hosts of every machine.
-  EXPECT_THAT(asker.Ask("ip6-localhost").addresses, ElementsAre(Ip("8.8.8.8")));
+  for (uint64_t i = 0; i < kNames; ++i) asker.Send("n" + std::to_string(i) + ".com", i);
+  all_out.count_down();
+  for (const Resolution& answer : asker.WaitFor(kNames)) ASSERT_EQ(answer.outcome, FetchOutcome::kAnswered);
+  std::map<uint16_t, int> by_port;
+  std::map<uint16_t, int> by_id;
+  int neighbours = 0;
+  uint16_t before = 0;
+  const auto senders = server.senders();
+  ASSERT_EQ(senders.size(), size_t{kNames});
+  for (const DnsServer::Sender& sender : senders) {
+    ++by_port[sender.port];
+    ++by_id[sender.id];
+    neighbours += static_cast<uint16_t>(sender.port - before) <= 2;
+    before = sender.port;
+  }
+  // Of 28,000 ports and 65,536 numbers, drawn at random, a few come twice; one in a thousand says more than luck.
+  EXPECT_GT(by_port.size(), size_t{kNames} * 9 / 10);
+  EXPECT_GT(by_id.size(), size_t{kNames} * 9 / 10);
+  EXPECT_LT(neighbours, kNames / 10) << "ports are drawn, not counted up";
+}
+
+TEST(ResolverTest, NamesForAProxyAreNotAskedForAndHaveAStandInEach) {
+  DnsServer server([](const std::string&, bool) { return DnsReply{.addresses = {Ip("8.8.8.8")}}; });
+  const TempFile file("10.0.0.1 a.com\n");
+  ResolverOptions options = OptionsFor(server);
+  options.hosts_file = file.path();
+  options.names_by_proxy = true;
+  Asker asker(options);
+  const Resolution a = asker.Ask("a.com");
+  EXPECT_EQ(a.outcome, FetchOutcome::kAnswered);
+  EXPECT_FALSE(a.fresh);
+  EXPECT_THAT(a.addresses, ElementsAre(Address::Unresolved("a.com")));
+  EXPECT_THAT(asker.Ask("b.com").addresses, ElementsAre(Address::Unresolved("b.com")));
+  EXPECT_THAT(asker.Ask("8.8.8.8").addresses, ElementsAre(Ip("8.8.8.8")));
+  EXPECT_EQ(asker.Ask("10.0.0.1").outcome, FetchOutcome::kAddressForbidden);
+  EXPECT_EQ(asker.Ask("[::1]").outcome, FetchOutcome::kAddressForbidden);
+  EXPECT_EQ(asker.Ask("localhost").outcome, FetchOutcome::kAddressForbidden);
+  EXPECT_EQ(server.questions(), 0);
+  options.allow_private = true;
+  Asker free(options);
+  EXPECT_THAT(free.Ask("localhost").addresses, ElementsAre(Address::Unresolved("localhost")));
 }
 
 TEST(ResolverTest, SameQuestionsAreJoinedAndOutstandingOnesBounded) {

@@ -10,23 +10,73 @@
 namespace portolan {
 namespace {
 
-struct Range {
+struct RangeV4 {
   uint32_t base;
   int bits;
 };
 
-// IANA's special-purpose registry for IPv4: what is not globally reachable, and multicast.
-constexpr Range kNotPublicV4[] = {
-    {0x00000000, 8},  {0x0a000000, 8},  {0x64400000, 10}, {0x7f000000, 8},  {0xa9fe0000, 16},
-    {0xac100000, 12}, {0xc0000000, 24}, {0xc0000200, 24}, {0xc0586300, 24}, {0xc0a80000, 16},
-    {0xc6120000, 15}, {0xc6336400, 24}, {0xcb007100, 24}, {0xe0000000, 4},  {0xf0000000, 4},
+// IANA's IPv4 Special-Purpose Address Registry: what is not globally reachable; and multicast. Its two exceptions
+// within 192.0.0.0/24 (192.0.0.9 and .10, anycast of port control and TURN) stay out: the nearest machine that answers
+// there may well be our own gateway.
+constexpr RangeV4 kNotPublicV4[] = {
+    {0x00000000, 8},   // "this network"
+    {0x0a000000, 8},   // 10.0.0.0, private
+    {0x64400000, 10},  // 100.64.0.0, shared by a provider's customers
+    {0x7f000000, 8},   // loopback
+    {0xa9fe0000, 16},  // 169.254.0.0, link-local
+    {0xac100000, 12},  // 172.16.0.0, private
+    {0xc0000000, 24},  // 192.0.0.0, protocol assignments
+    {0xc0000200, 24},  // 192.0.2.0, documentation
+    {0xc0586300, 24},  // 192.88.99.0, 6to4 relays, withdrawn
+    {0xc0a80000, 16},  // 192.168.0.0, private
+    {0xc6120000, 15},  // 198.18.0.0, benchmarks
+    {0xc6336400, 24},  // 198.51.100.0, documentation
+    {0xcb007100, 24},  // 203.0.113.0, documentation
+    {0xe0000000, 4},   // multicast
+    {0xf0000000, 4},   // reserved, broadcast
 };
 
+struct RangeV6 {
+  uint64_t base;  // the first half of the address
+  int bits;
+  bool is_public;
+};
+
+// IANA's IPv6 Special-Purpose Address Registry, within what is globally unicast at all: the first that fits decides,
+// and what fits none is not public (that is ::/96, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 5f00::/16, fc00::/7,
+// fe80::/10, fec0::/10, ff00::/8 and all that nobody has assigned). Left out of the exceptions to 2001::/23: the
+// anycast addresses 2001:1::1 to 2001:1::3, as for IPv4. Forms that carry an IPv4 address are judged by that, before.
+constexpr RangeV6 kRangesV6[] = {
+    {0x2001'0003'0000'0000, 32, true},   // 2001:3::, multicast tunnels (AMT)
+    {0x2001'0004'0112'0000, 48, true},   // 2001:4:112::, AS112
+    {0x2001'0020'0000'0000, 28, true},   // 2001:20::, ORCHIDv2
+    {0x2001'0030'0000'0000, 28, true},   // 2001:30::, drones
+    {0x2001'0000'0000'0000, 23, false},  // protocol assignments: Teredo, benchmarks, ORCHID …
+    {0x2001'0db8'0000'0000, 32, false},  // documentation
+    {0x3fff'0000'0000'0000, 20, false},  // documentation (RFC 9637)
+    {0x2000'0000'0000'0000, 3, true},    // all that is globally unicast today
+};
+
+constexpr uint64_t kDiscard = 0x0100'0000'0000'0000;  // 100::/64 (RFC 6666)
+
 bool PublicV4(uint32_t address) {
-  for (const Range& range : kNotPublicV4) {
+  for (const RangeV4& range : kNotPublicV4) {
     if ((address ^ range.base) >> (32 - range.bits) == 0) return false;
   }
   return true;
+}
+
+bool PublicV6(uint64_t first_half) {
+  for (const RangeV6& range : kRangesV6) {
+    if ((first_half ^ range.base) >> (64 - range.bits) == 0) return range.is_public;
+  }
+  return false;
+}
+
+uint64_t FirstHalf(const Address& address) {
+  uint64_t half = 0;
+  for (size_t i = 0; i < 8; ++i) half = half << 8 | address.bytes[i];
+  return half;
 }
 
 std::optional<uint32_t> ParseV4(std::string_view text) {
@@ -156,20 +206,29 @@ std::string Address::ToString() const {
   return text;
 }
 
+Address Address::Unresolved(std::string_view name) {
+  Address address;
+  address.v6 = true;
+  const uint64_t hash = Hash64(name);
+  for (size_t i = 0; i < 8; ++i) {
+    address.bytes[i] = static_cast<uint8_t>(kDiscard >> (56 - 8 * i));
+    address.bytes[8 + i] = static_cast<uint8_t>(hash >> (56 - 8 * i));
+  }
+  return address;
+}
+
+bool Address::unresolved() const { return v6 && FirstHalf(*this) == kDiscard; }
+
 bool Address::IsPublic() const {
   const auto word = [&](size_t at) {
     return uint32_t{bytes[at]} << 24 | uint32_t{bytes[at + 1]} << 16 | uint32_t{bytes[at + 2]} << 8 | bytes[at + 3];
   };
   if (!v6) return PublicV4(word(0));
-  if (word(0) == 0 && word(4) == 0 && (word(8) == 0 || word(8) == 0xffff)) {
-    // ::, ::1, IPv4-compatible and IPv4-mapped.
-    return word(8) == 0xffff && PublicV4(word(12));
-  }
-  if (word(0) == 0x0064ff9b && word(4) == 0 && word(8) == 0) return PublicV4(word(12));  // NAT64
-  if (bytes[0] == 0x20 && bytes[1] == 0x02) return PublicV4(word(2));                    // 6to4
-  if (word(0) == 0x20010000) return false;                                               // Teredo
-  if (word(0) == 0x20010db8) return false;                                               // documentation
-  return (bytes[0] & 0xe0) == 0x20;  // 2000::/3 is all that is globally unicast today
+  const bool mapped = word(0) == 0 && word(4) == 0 && word(8) == 0xffff;
+  const bool nat64 = word(0) == 0x0064ff9b && word(4) == 0 && word(8) == 0;
+  if (mapped || nat64) return PublicV4(word(12));
+  if (word(0) >> 16 == 0x2002) return PublicV4(word(2));  // 6to4
+  return PublicV6(FirstHalf(*this));
 }
 
 uint64_t Address::Hash() const {

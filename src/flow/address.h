@@ -26,7 +26,13 @@ struct Address {
   static std::optional<Address> Parse(std::string_view text);
   std::string ToString() const;  // without brackets
 
+  // What stands for the address of a name that only a proxy can resolve: one per name, so that each has a clock of its
+  // own. In the block that discards everything (RFC 6666), so that it is nobody's and never public.
+  static Address Unresolved(std::string_view name);
+
   bool empty() const { return *this == Address{}; }  // 0.0.0.0 stands for no address
+  bool unresolved() const;
+  bool known() const { return !empty() && !unresolved(); }
   bool IsPublic() const;
   uint64_t Hash() const;  // never 0 unless empty
 

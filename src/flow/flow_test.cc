@@ -59,6 +59,93 @@ TEST(AddressTest, OnlyGloballyReachableAddressesArePublic) {
   }
 }
 
+// Both edges of each block of IANA's special-purpose registries, and what lies just outside of them.
+TEST(AddressTest, EveryBlockOfTheRegistriesEndsWhereItShould) {
+  struct Block {
+    const char* before;  // public; empty where that is not so
+    const char* first;
+    const char* last;
+    const char* after;
+    bool is_public = false;
+  };
+  for (const Block& block : {
+           Block{"", "0.0.0.0", "0.255.255.255", "1.0.0.0"},
+           Block{"9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"},
+           Block{"100.63.255.255", "100.64.0.0", "100.127.255.255", "100.128.0.0"},
+           Block{"126.255.255.255", "127.0.0.0", "127.255.255.255", "128.0.0.0"},
+           Block{"169.253.255.255", "169.254.0.0", "169.254.255.255", "169.255.0.0"},
+           Block{"172.15.255.255", "172.16.0.0", "172.31.255.255", "172.32.0.0"},
+           Block{"191.255.255.255", "192.0.0.0", "192.0.0.255", "192.0.1.0"},
+           Block{"", "192.0.0.9", "192.0.0.10", ""},  // anycast, refused like what is around it
+           Block{"192.0.1.255", "192.0.2.0", "192.0.2.255", "192.0.3.0"},
+           Block{"192.31.195.255", "192.31.196.0", "192.31.196.255", "192.31.197.0", true},
+           Block{"192.52.192.255", "192.52.193.0", "192.52.193.255", "192.52.194.0", true},
+           Block{"192.88.98.255", "192.88.99.0", "192.88.99.255", "192.88.100.0"},
+           Block{"192.167.255.255", "192.168.0.0", "192.168.255.255", "192.169.0.0"},
+           Block{"192.175.47.255", "192.175.48.0", "192.175.48.255", "192.175.49.0", true},
+           Block{"198.17.255.255", "198.18.0.0", "198.19.255.255", "198.20.0.0"},
+           Block{"198.51.99.255", "198.51.100.0", "198.51.100.255", "198.51.101.0"},
+           Block{"203.0.112.255", "203.0.113.0", "203.0.113.255", "203.0.114.0"},
+           Block{"223.255.255.255", "224.0.0.0", "255.255.255.255", ""},
+
+           Block{"", "::", "::ffff:ffff", ""},  // with IPv4-compatible ones
+           Block{"", "::8.8.8.8", "::8.8.8.8", ""},
+           Block{"", "::ffff:0:8.8.8.8", "::ffff:0:8.8.8.8", ""},  // translated (RFC 2765)
+           Block{"::ffff:9.255.255.255", "::ffff:10.0.0.0", "::ffff:10.255.255.255", "::ffff:11.0.0.0"},
+           Block{"64:ff9b::9.255.255.255", "64:ff9b::10.0.0.0", "64:ff9b::10.255.255.255", "64:ff9b::11.0.0.0"},
+           Block{"", "64:ff9b::1:808:808", "64:ff9b::ffff:ffff:ffff:ffff", ""},  // no NAT64 prefix any more
+           Block{"", "64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", ""},
+           Block{"", "100::", "100::ffff:ffff:ffff:ffff", ""},
+           Block{"", "100:0:0:1::", "100::1:ffff:ffff:ffff:ffff", ""},
+           Block{"", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2000::"},
+           Block{"2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001::", "2001:2:ffff:ffff:ffff:ffff:ffff:ffff",
+                 "2001:3::"},
+           Block{"", "2001:1::1", "2001:1::3", ""},
+           Block{"", "2001:2::", "2001:2:0:ffff:ffff:ffff:ffff:ffff", ""},
+           Block{"", "2001:3::", "2001:3:ffff:ffff:ffff:ffff:ffff:ffff", "", true},
+           Block{"2001:3:ffff:ffff:ffff:ffff:ffff:ffff", "2001:4::", "2001:4:111:ffff:ffff:ffff:ffff:ffff",
+                 "2001:4:112::"},
+           Block{"2001:4:112:ffff:ffff:ffff:ffff:ffff", "2001:4:113::", "2001:1f:ffff:ffff:ffff:ffff:ffff:ffff",
+                 "2001:20::"},
+           Block{"", "2001:20::", "2001:3f:ffff:ffff:ffff:ffff:ffff:ffff", "", true},
+           Block{"2001:3f:ffff:ffff:ffff:ffff:ffff:ffff", "2001:40::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff",
+                 "2001:200::"},
+           Block{"2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
+                 "2001:db9::"},
+           Block{"2002:9ff:ffff:ffff:ffff:ffff:ffff:ffff", "2002:a00::", "2002:aff:ffff:ffff:ffff:ffff:ffff:ffff",
+                 "2002:b00::"},
+           Block{"2002:c0a7:ffff::", "2002:c0a8::", "2002:c0a8:ffff:ffff:ffff:ffff:ffff:ffff", "2002:c0a9::"},
+           Block{"2620:4f:7fff::1", "2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff", "2620:4f:8001::", true},
+           Block{"3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff",
+                 "3fff:1000::"},
+           Block{"3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", ""},
+           Block{"", "5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", ""},
+           Block{"", "fc00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", ""},
+           Block{"", "fe80::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", ""},
+       }) {
+    const auto is_public = [](const char* text) {
+      const auto address = Address::Parse(text);
+      EXPECT_TRUE(address) << text;
+      return address && address->IsPublic();
+    };
+    EXPECT_EQ(is_public(block.first), block.is_public) << block.first;
+    EXPECT_EQ(is_public(block.last), block.is_public) << block.last;
+    for (const char* outside : {block.before, block.after}) {
+      EXPECT_TRUE(*outside == '\0' || is_public(outside)) << outside;
+    }
+  }
+}
+
+TEST(AddressTest, NamesThatAProxyResolvesHaveAnAddressEachThatIsNobodys) {
+  const Address a = Address::Unresolved("a.test");
+  EXPECT_EQ(a, Address::Unresolved("a.test"));
+  EXPECT_FALSE(a == Address::Unresolved("b.test"));
+  EXPECT_TRUE(a.unresolved());
+  EXPECT_FALSE(a.known() || a.empty() || a.IsPublic());
+  EXPECT_TRUE(Address::Parse("8.8.8.8")->known());
+  EXPECT_FALSE(Address{}.known() || Address{}.unresolved() || Address::Parse("100:0:0:1::")->unresolved());
+}
+
 TEST(UrlRecordTest, RoundTripsWithAndWithoutRobots) {
   UrlRecord record{.kind = UrlKind::kSitemap,
                    .attempts = 2,

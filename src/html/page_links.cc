@@ -4,8 +4,6 @@
 
 namespace portolan {
 
-static_assert(std::tuple_size_v<decltype(PageLinks::outcomes)> == static_cast<size_t>(LinkOutcome::kHostNotInDns) + 1);
-
 void PageLinks::Resolve(const Page& page, const Url& page_url, const PageLinksOptions& options) {
   urls.clear();
   links.clear();

@@ -45,7 +45,7 @@ struct PageLinks {
   std::string urls;
   std::vector<ResolvedLink> links;  // in document order, repetitions included
   Url base;
-  std::array<uint32_t, 5> outcomes{};  // by LinkOutcome
+  std::array<uint32_t, kLinkOutcomes> outcomes{};  // by LinkOutcome
 
   std::string_view UrlOf(const ResolvedLink& link) const {
     return std::string_view(urls).substr(link.url_begin, link.url_size);

@@ -47,7 +47,7 @@ HeadOutcome ParseStatusLine(std::string_view line, ResponseHead& head) {
   while (digits < line.size() && digits < 4 && IsDigit(line[digits])) {
     status = status * 10 + static_cast<unsigned>(line[digits++] - '0');
   }
-  if (digits == 0 || digits > 3) return HeadOutcome::kBadStatusLine;
+  if (digits != 3 || status < 100) return HeadOutcome::kBadStatusLine;
   line.remove_prefix(digits);
   if (!line.empty() && !IsBlank(line.front())) return HeadOutcome::kBadStatusLine;
   head.status = static_cast<uint16_t>(status);
@@ -167,8 +167,20 @@ ResponseHead ParseResponseHead(std::string_view bytes, const HeadLimits& limits)
   return head;
 }
 
-std::optional<uint64_t> ContentLength(const HeaderFields& fields, bool& conflict) {
-  conflict = false;
+std::optional<uint64_t> ParseLength(std::string_view digits, bool& too_large) {
+  too_large = false;
+  if (digits.empty() || !std::ranges::all_of(digits, IsDigit)) return std::nullopt;
+  uint64_t length = 0;
+  for (const char c : digits) {
+    const auto digit = static_cast<uint64_t>(c - '0');
+    too_large = too_large || length > (UINT64_MAX - digit) / 10;
+    length = length * 10 + digit;
+  }
+  return too_large ? std::nullopt : std::optional(length);
+}
+
+std::optional<uint64_t> ContentLength(const HeaderFields& fields, bool& bad) {
+  bad = false;
   std::optional<std::string_view> candidate;
   for (size_t i = 0; i < fields.size(); ++i) {
     const HeaderFields::Field field = fields[i];
@@ -178,7 +190,7 @@ std::optional<uint64_t> ContentLength(const HeaderFields& fields, bool& conflict
       const size_t comma = list.find(',');
       const std::string_view value = TrimBlanks(list.substr(0, comma));
       if (candidate && *candidate != value) {
-        conflict = true;
+        bad = true;
         return std::nullopt;
       }
       candidate = value;
@@ -186,14 +198,8 @@ std::optional<uint64_t> ContentLength(const HeaderFields& fields, bool& conflict
       list.remove_prefix(comma + 1);
     }
   }
-  // A number past 19 digits is no body that ends.
-  if (!candidate || candidate->empty() || candidate->size() > 19) return std::nullopt;
-  uint64_t length = 0;
-  for (const char c : *candidate) {
-    if (!IsDigit(c)) return std::nullopt;
-    length = length * 10 + static_cast<uint64_t>(c - '0');
-  }
-  return length;
+  if (!candidate) return std::nullopt;
+  return ParseLength(*candidate, bad);
 }
 
 Framing FramingOf(const ResponseHead& head, bool answers_head_request) {
@@ -224,9 +230,9 @@ Framing FramingOf(const ResponseHead& head, bool answers_head_request) {
     framing.coded_transfer = framing.coded_transfer || !chunked;
     return framing;
   }
-  bool conflict = false;
-  const std::optional<uint64_t> length = ContentLength(head.fields, conflict);
-  framing.kind = conflict ? BodyFraming::kConflict : length ? BodyFraming::kLength : BodyFraming::kUntilClose;
+  bool bad = false;
+  const std::optional<uint64_t> length = ContentLength(head.fields, bad);
+  framing.kind = bad ? BodyFraming::kBadLength : length ? BodyFraming::kLength : BodyFraming::kUntilClose;
   framing.length = length.value_or(0);
   return framing;
 }

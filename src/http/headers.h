@@ -3,9 +3,9 @@
 // Tolerated: lines ended by LF alone; a CR inside a line (a blank, RFC 9112 section 2.2); continued lines (obs-fold,
 // joined by one blank); blanks before a colon; lines without a colon or with a name that is no token (left out and
 // counted); blanks at the start of the first field line (left out, section 2.2); any number of blanks in the status
-// line; a missing reason; "HTTP/2 200" as archives hold it; status codes of one to three digits; empty lines before
-// the status line. Refused with a name: no status line at all (HTTP/0.9), a status line that cannot be read, a NUL
-// byte.
+// line; a missing reason; "HTTP/2 200" as archives hold it; empty lines before the status line. Refused with a name: no
+// status line at all (HTTP/0.9), a status line that cannot be read or whose status is not of three digits from 100 on
+// (RFC 9110 section 15), a NUL byte.
 //
 // Lookups compare names ignoring case and allocate nothing. Views are valid as long as the object and until it is
 // moved.
@@ -85,7 +85,7 @@ enum class BodyFraming : uint8_t {
   kLength,      // Content-Length
   kChunked,     // Transfer-Encoding, chunked last
   kUntilClose,  // neither
-  kConflict,    // Content-Lengths that differ: refused, as browsers do
+  kBadLength,   // Content-Lengths that differ: refused, as browsers do; or one that no body can have (2^64 and above)
 };
 
 struct Framing {
@@ -97,7 +97,11 @@ struct Framing {
 Framing FramingOf(const ResponseHead& head, bool answers_head_request);
 
 // The Content-Length fields together, by Fetch's "extract a length": none where they are absent or no number.
-// `conflict` is set where they differ.
-std::optional<uint64_t> ContentLength(const HeaderFields& fields, bool& conflict);
+// `bad` is set where they differ, or where the number is 2^64 or more.
+std::optional<uint64_t> ContentLength(const HeaderFields& fields, bool& bad);
+
+// A number in decimal digits and nothing else. None where it is not that; `too_large` is set where it is one of 2^64 or
+// more.
+std::optional<uint64_t> ParseLength(std::string_view digits, bool& too_large);
 
 }  // namespace portolan

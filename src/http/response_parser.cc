@@ -98,7 +98,7 @@ void ResponseParser::ReadHead() {
     case BodyFraming::kLength:
       if (framing_.length == 0) outcome_ = ResponseOutcome::kComplete;
       break;
-    case BodyFraming::kConflict:
+    case BodyFraming::kBadLength:
       outcome_ = ResponseOutcome::kBadLength;
       break;
     case BodyFraming::kChunked:

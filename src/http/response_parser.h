@@ -24,7 +24,7 @@ enum class ResponseOutcome : uint8_t {
   kCutHead,    // the connection closed inside the head; what was there has been read, as browsers do
   kEmpty,      // it closed before any byte of a status line
   kBadHead,    // see head().outcome
-  kBadLength,  // Content-Lengths that differ
+  kBadLength,  // Content-Lengths that differ, or one of 2^64 and above
   kBadChunk,   // not the chunked coding; the body holds what came before
   kTooLarge,   // a body beyond the limit; the body holds exactly the limit
   kTooManyInterim,

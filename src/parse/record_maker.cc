@@ -76,7 +76,7 @@ Result<RecordMaker> RecordMaker::Create(const Options& options) {
 void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, const Url& url,
                        const RecordFacts& facts, ArchiveItem& item) {
   const WarcId response_id = NextId();
-  const std::string address = response.task.address.empty() ? std::string() : response.task.address.ToString();
+  const std::string address = response.task.address.known() ? response.task.address.ToString() : std::string();
   const WarcTime date = TimeOf(response.times.begin_unix_ns);
   const std::string_view truncated = TruncatedBy(response.outcome);
   item.bytes.clear();

@@ -25,8 +25,8 @@ bool IsTrue(std::string_view raw, const ResponseHead& parsed, uint64_t body) {
   if (!HasBody(parsed.status)) return true;
   if (parsed.fields.Find("transfer-encoding")) return false;
   if (!parsed.fields.Find("content-length")) return true;
-  bool conflict = false;
-  const auto length = ContentLength(parsed.fields, conflict);
+  bool bad = false;
+  const auto length = ContentLength(parsed.fields, bad);
   return length == body;
 }
 

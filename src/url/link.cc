@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "url/bad_port.h"
 #include "url/code_points.h"
 #include "url/fast_path.h"
 #include "url/parser.h"
@@ -57,6 +58,8 @@ LinkOutcome Resolve(std::string_view text, const Url* base, const LinkOptions& o
   if (!QuicklyFitsDns(host) && url.host_kind() == HostKind::kDomain && !FitsDns(host)) {
     return LinkOutcome::kHostNotInDns;
   }
+  if (url.port() != Url::kNoPort && IsBadPort(url.port())) [[unlikely]]
+    return LinkOutcome::kBadPort;
   link.hash = Hash64(url.href());
   link.host_hash = Hash64(host);
   return LinkOutcome::kCrawlable;
@@ -76,6 +79,8 @@ std::string_view LinkOutcomeName(LinkOutcome outcome) {
       return "too-long";
     case LinkOutcome::kHostNotInDns:
       return "host-not-in-dns";
+    case LinkOutcome::kBadPort:
+      return "bad-port";
   }
   return "unknown";
 }

@@ -16,6 +16,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -37,7 +38,9 @@ enum class LinkOutcome : uint8_t {
   kInvalid,       // the URL parser fails: link.status says why
   kTooLong,       // the canonical form is over LinkOptions::max_length
   kHostNotInDns,  // a label over 63 bytes or empty, or a name over 253: no resolver would be asked
+  kBadPort,       // another protocol's port (bad_port.h): browsers do not ask there either
 };
+inline constexpr size_t kLinkOutcomes = static_cast<size_t>(LinkOutcome::kBadPort) + 1;
 std::string_view LinkOutcomeName(LinkOutcome outcome);
 
 struct Link {

@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "io/rng.h"
+#include "url/bad_port.h"
 #include "url/fast_path.h"
 #include "url/parser.h"
 
@@ -59,6 +60,19 @@ TEST(LinkTest, TooLongCountsTheCanonicalForm) {
   Resolve(at_limit + "#fragment", "http://b/", LinkOutcome::kCrawlable);
   Resolve(at_limit + "x", "http://b/", LinkOutcome::kTooLong);
   Resolve("http://a/" + std::string(3000, ' ') + "x", "http://b/", LinkOutcome::kTooLong);
+}
+
+TEST(LinkTest, PortsThatBrowsersRefuseAreNamed) {
+  for (const char* href : {"http://a:25/", "https://a:22/x", "//a:6667/", "http://a:0/", "http://[::1]:0021/",
+                           "HTTP://A:10080", "http://é:25/"}) {
+    EXPECT_EQ(LinkOutcomeName(LinkOutcome::kBadPort), "bad-port");
+    Resolve(href, "http://b/", LinkOutcome::kBadPort);
+  }
+  Resolve("x", "http://b:25/", LinkOutcome::kBadPort);
+  for (const char* href : {"http://a:80/", "https://a:80/", "http://a:443/", "http://a:24/", "http://a:26/",
+                           "http://a:8080/", "http://a:6664/", "http://a:6670/", "http://a:65535/", "//a"}) {
+    Resolve(href, "http://b/", LinkOutcome::kCrawlable);
+  }
 }
 
 TEST(LinkTest, HostsThatTheDnsCannotHoldAreNamed) {
@@ -142,6 +156,7 @@ LinkOutcome SlowResolve(std::string_view href, const Url& base, const LinkOption
   if (!Canonicalize(link.url, options.rules)) return LinkOutcome::kOtherScheme;
   if (link.url.size() > options.max_length) return LinkOutcome::kTooLong;
   if (link.url.host_kind() == HostKind::kDomain && !FitsDns(link.url.hostname())) return LinkOutcome::kHostNotInDns;
+  if (IsBadPort(link.url.port())) return LinkOutcome::kBadPort;
   link.hash = Hash64(link.url.href());
   link.host_hash = Hash64(link.url.hostname());
   return LinkOutcome::kCrawlable;

@@ -17,7 +17,7 @@ import crawls
 
 PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 USAGE, BAD_INPUT, SYSTEM = 2, 3, 4
-SEED = "http://127.0.0.1:9/"
+SEED = "http://127.0.0.1:99/"
 
 
 class RefusingDns:
@@ -72,6 +72,7 @@ class BadInput(unittest.TestCase):
         for seed in ("http://", "not a url", "ftp://example.org/", "mailto:a@b.example", "http://[::1", "/etc/passwd",
                      "./a.html", "localhost:", "javascript:alert(1)", "me@example.org"):
             self.refuse(USAGE, seed, *self.crawl(seed))
+        self.refuse(USAGE, "'http://h:25/' is not crawlable (bad port)", *self.crawl("http://h:25/"))
         self.refuse(USAGE, "no seeds", *self.crawl())
         self.refuse(BAD_INPUT, "nowhere.txt", *self.crawl("--seeds", self.folder / "nowhere.txt"))
         seeds = self.folder / "seeds.txt"

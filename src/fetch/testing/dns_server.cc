@@ -80,6 +80,11 @@ int DnsServer::questions() {
   return count_;
 }
 
+std::vector<DnsServer::Sender> DnsServer::senders() {
+  const std::lock_guard lock(mutex_);
+  return senders_;
+}
+
 void DnsServer::Serve() {
   std::array<char, 2048> buffer;
   for (;;) {
@@ -103,6 +108,8 @@ void DnsServer::Serve() {
       const std::lock_guard lock(mutex_);
       if (type == kTypeA) ++asked_[name];
       ++count_;
+      const int id = static_cast<uint8_t>(query[0]) << 8 | static_cast<uint8_t>(query[1]);
+      senders_.push_back({.port = ntohs(from.sin_port), .id = static_cast<uint16_t>(id), .name = name});
     }
     const auto reply = script_(name, type == kTypeAaaa);
     if (!reply) continue;

@@ -37,6 +37,13 @@ class DnsServer {
   std::string address() const;             // "127.0.0.1:PORT"
   int questions(const std::string& name);  // A questions seen
   int questions();                         // all of both kinds
+  // Where each datagram came from, and its number, in order.
+  struct Sender {
+    uint16_t port = 0;
+    uint16_t id = 0;
+    std::string name;
+  };
+  std::vector<Sender> senders();
 
  private:
   void Serve();
@@ -47,6 +54,7 @@ class DnsServer {
   std::mutex mutex_;
   std::map<std::string, int> asked_;  // guarded by mutex_
   int count_ = 0;                     // guarded by mutex_
+  std::vector<Sender> senders_;       // guarded by mutex_
   std::thread thread_;
 };
 

@@ -67,6 +67,19 @@ void Fetcher::OnResponse(FetchResponse&& response, size_t loop) {
   changed_.notify_all();
 }
 
+void Fetcher::OnResolved(Resolution&& resolution) {
+  const std::lock_guard lock(mutex_);
+  resolved_ = std::move(resolution);
+  changed_.notify_all();
+}
+
+Resolution Fetcher::Resolve(const std::string& name) {
+  loops_->Resolve({.host = HostKey("http://" + name + "/"), .name = name});
+  std::unique_lock lock(mutex_);
+  CHECK(changed_.wait_for(lock, std::chrono::minutes(1), [&] { return resolved_.has_value(); }), "no answer");
+  return *std::exchange(resolved_, std::nullopt);
+}
+
 FetchOptions QuickOptions() {
   FetchOptions options;
   options.limits.connect_ns = 2 * kSecond;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ class Fetcher : public FetchHandler {
   uint64_t Send(FetchTask task);
   FetchResponse Wait(uint64_t id);  // fails the program after a minute
   FetchResponse Get(const std::string& url) { return Wait(Send(url)); }
+  Resolution Resolve(const std::string& name);
   // Until so many answers are here, in all.
   void WaitForCount(size_t count);
   size_t count();
@@ -34,13 +36,14 @@ class Fetcher : public FetchHandler {
   FetchLoops& loops() { return *loops_; }
 
   void OnResponse(FetchResponse&& response, size_t loop) override;
-  void OnResolved(Resolution&&) override {}
+  void OnResolved(Resolution&& resolution) override;
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<uint64_t, FetchResponse> responses_;  // guarded by mutex_
   std::map<uint64_t, size_t> loop_of_;           // guarded by mutex_
+  std::optional<Resolution> resolved_;           // guarded by mutex_
   size_t count_ = 0;                             // guarded by mutex_
   uint64_t last_id_ = 0;
   std::unique_ptr<FetchLoops> loops_;  // last: ends first

@@ -73,6 +73,13 @@ void ScriptConnection::Close() {
   fd_ = -1;
 }
 
+void ScriptConnection::Goodbye() { SSL_shutdown(ssl_); }
+
+std::string ScriptConnection::Read(size_t bytes) {
+  std::string read(bytes, '\0');
+  return recv(fd_, read.data(), bytes, MSG_WAITALL) == static_cast<ssize_t>(bytes) ? read : "";
+}
+
 void ScriptConnection::WaitForPeerEnd() {
   char byte = 0;
   while (recv(fd_, &byte, 1, 0) > 0) {

@@ -29,9 +29,11 @@ class ScriptConnection {
   bool Accept(SSL_CTX* context);  // the TLS handshake
   std::string ReadHead();         // a request up to its empty line; empty when the client is gone
   bool Send(std::string_view bytes);
-  void Reset();           // closes so that the other side sees a reset
-  void Close();           // of TLS without a goodbye
-  void WaitForPeerEnd();  // until the client closes or the server is stopped
+  void Reset();                    // closes so that the other side sees a reset
+  void Close();                    // of TLS without a goodbye
+  void Goodbye();                  // of TLS: close_notify
+  std::string Read(size_t bytes);  // exactly so many, not of TLS; empty when the client is gone
+  void WaitForPeerEnd();           // until the client closes or the server is stopped
   bool tls_resumed() const;
   int fd() const { return fd_; }
 
