@@ -20,9 +20,10 @@ using portolan::PageMaker;
 using portolan::PageResult;
 
 PageMaker& Maker(bool all) {
-  static PageMaker plain = PageMaker::Create({}).value();
+  static PageMaker plain = PageMaker::Create({.seed = 1}).value();
   static PageMaker full = [] {
     portolan::PageMakerOptions options;
+    options.seed = 2;
     options.embeds = true;
     options.requisites = true;
     options.similarity = true;

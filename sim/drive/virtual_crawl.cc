@@ -33,6 +33,7 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
     archive.directories = {options.archive_dir};
     archive.files.file_size = 8 << 10;  // a few pages: files are closed as the crawl goes
     archive.files.index_memory = 64 << 10;
+    archive.files.seed = world.seed();
     archive.threads = false;
     archive.on_error = on_error;
     ASSIGN_OR_RETURN(crawl->archive_, ArchiveWriter::Open(env, time, *crawl->manifest_, archive));

@@ -48,6 +48,7 @@ Result<std::unique_ptr<ArchiveWriter>> ArchiveWriter::Open(Env& env, const Clock
   for (size_t i = 0; i < marks.size(); ++i) {
     WarcDirectoryOptions files = options.files;
     files.dir = options.directories[i];
+    if (files.seed) *files.seed += i;
     ASSIGN_OR_RETURN(WarcDirectory directory, WarcDirectory::Open(env, clock, files, marks[i], writer->next_serial_));
     writer->lanes_.push_back(std::make_unique<Lane>(std::move(directory)));
     writer->described_.push_back(marks[i].value_or(WarcDirectory::Mark{}));
@@ -235,6 +236,20 @@ void ArchiveWriter::Resume() {
 
 ArchiveWriter::Totals ArchiveWriter::totals() const {
   return {.items = items_, .bytes = bytes_, .files = next_serial_ - first_serial_};
+}
+
+Result<bool> ArchiveIsFinished(const Manifest& manifest) {
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(ArchiveWriter::kName, ArchiveWriter::kKind));
+  if (section == nullptr) return false;
+  ASSIGN_OR_RETURN(const uint64_t directories, section->Number("directories"));
+  bool any = false;
+  for (uint64_t i = 0; i < directories; ++i) {
+    ASSIGN_OR_RETURN(const uint64_t serial, section->Number(fmt::format("d{}.serial", i)));
+    ASSIGN_OR_RETURN(const uint64_t length, section->Number(fmt::format("d{}.length", i)));
+    if (length > 0) return false;
+    any = any || serial > 0;
+  }
+  return any;
 }
 
 Status MergeArchiveIndex(Env& env, const std::vector<std::string>& directories, const std::string& output) {

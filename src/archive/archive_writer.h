@@ -124,6 +124,10 @@ class ArchiveWriter : public Checkpointable {
   std::vector<std::unique_ptr<Lane>> lanes_;  // last: its threads use all of the above
 };
 
+// Whether, by the manifest, no WARC file of the archive grows, and there are any: the end of a crawl, when the index of
+// the whole archive stands.
+Result<bool> ArchiveIsFinished(const Manifest& manifest);
+
 // One index of the whole archive: the sorted .cdxj files of the directories, merged into `output`.
 Status MergeArchiveIndex(Env& env, const std::vector<std::string>& directories, const std::string& output);
 

@@ -60,9 +60,13 @@ void AppendFetchLine(const PageResult& result, const FetchLine& about, std::stri
                    std::max<int64_t>(0, result.times.end_ns - result.times.begin_ns) / 1'000'000);
   }
   fmt::format_to(to, R"(,"depth":{})", about.depth);
+  if (!about.via.empty()) fmt::format_to(to, R"(,"via":{})", JsonQuote(about.via));
   if (about.again) fmt::format_to(to, R"(,"again":true)");
   if (about.attempt > 1) fmt::format_to(to, R"(,"attempt":{})", about.attempt);
   if (!result.mime.empty()) fmt::format_to(to, R"(,"mime":{})", JsonQuote(result.mime));
+  if (!result.content_type.empty()) fmt::format_to(to, R"(,"content_type":{})", JsonQuote(result.content_type));
+  if (!result.location.empty()) fmt::format_to(to, R"(,"location":{})", JsonQuote(result.location));
+  if (!result.title.empty()) fmt::format_to(to, R"(,"title":{})", JsonQuote(result.title));
   if (about.address.known()) fmt::format_to(to, R"(,"ip":"{}")", about.address.ToString());
   if (result.version != HttpVersion::kUnknown) fmt::format_to(to, R"(,"http":"{}")", HttpVersionName(result.version));
   if (!result.links.links.empty()) fmt::format_to(to, R"(,"links":{})", result.links.links.size());

@@ -1,7 +1,8 @@
 // CrawlLog: one JSON object a fetch, one line each: what was asked for, when, and what became of it.
 //
 //   {"time":"2026-01-31T12:30:01.250Z","url":"https://example.org/","kind":"page","outcome":"answered","status":200,
-//    "bytes":5120,"decoded":20480,"ms":143,"depth":2,"mime":"text/html","ip":"192.0.2.7","links":37}
+//    "bytes":5120,"decoded":20480,"ms":143,"depth":2,"via":"https://example.com/","mime":"text/html",
+//    "content_type":"text/html; charset=utf-8","title":"An example","ip":"192.0.2.7","links":37}
 //
 // Failures are in it like successes, so that the log alone tells the whole crawl. Files are log/crawl-<serial>.jsonl,
 // closed at `file_size`. The checkpoint knows the serial and length of the last one: a recovered crawl has each fetch
@@ -38,6 +39,7 @@ struct FetchLine {
   uint16_t depth = 0;
   uint8_t attempt = 1;           // 0: it was not fetched at all
   bool again = false;            // it will be tried again
+  std::string via = {};          // the page on which it was found; empty: a seed, or nobody said
   std::string_view denied = {};  // why it was not fetched, instead of the outcome: "robots_denied" …
 };
 

@@ -20,6 +20,8 @@ PageResult Answer() {
   result.wire_bytes = 5120;
   result.body_bytes = 20480;
   result.mime = "text/html";
+  result.content_type = "text/html; charset=utf-8";
+  result.title = "A \"title\" \u202e\x1b[2J \u00e4";
   result.version = HttpVersion::k11;
   result.fingerprint = 0xabc;
   result.times = {.begin_ns = 1, .end_ns = 143'000'001, .begin_unix_ns = 1'769'862'601'250'000'000};
@@ -28,10 +30,26 @@ PageResult Answer() {
 
 TEST(CrawlLogTest, LineSaysWhatBecameOfAFetch) {
   std::string out;
-  AppendFetchLine(Answer(), {.url = "http://a.test/\"", .address = *Address::Parse("192.0.2.7"), .depth = 2}, out);
+  AppendFetchLine(
+      Answer(),
+      {.url = "http://a.test/\"", .address = *Address::Parse("192.0.2.7"), .depth = 2, .via = "http://a.test/from?\""},
+      out);
   EXPECT_EQ(out, R"({"time":"2026-01-31T12:30:01.250Z","url":"http://a.test/\"","kind":"page","outcome":"answered",)"
-                 R"("status":200,"bytes":5120,"decoded":20480,"ms":143,"depth":2,"mime":"text/html","ip":"192.0.2.7",)"
-                 R"("http":"http/1.1","fingerprint":"0000000000000abc"})"
+                 R"("status":200,"bytes":5120,"decoded":20480,"ms":143,"depth":2,"via":"http://a.test/from?\"",)"
+                 R"("mime":"text/html","content_type":"text/html; charset=utf-8",)"
+                 R"("title":"A \"title\" \u202e\u001b[2J )"
+                 "\u00e4"
+                 R"(","ip":"192.0.2.7","http":"http/1.1","fingerprint":"0000000000000abc"})"
+                 "\n");
+  PageResult moved;
+  moved.status = 301;
+  moved.location = "../b";
+  moved.links.Add("http://a.test/b", 1, 2, kFoundRedirect);
+  out.clear();
+  AppendFetchLine(moved, {.url = "http://a.test/a", .attempt = 3, .again = true}, out);
+  EXPECT_EQ(out, R"({"time":"1970-01-01T00:00:00.000Z","url":"http://a.test/a","kind":"page","outcome":"answered",)"
+                 R"("status":301,"bytes":0,"decoded":0,"ms":0,"depth":0,"again":true,"attempt":3,"location":"../b",)"
+                 R"("links":1})"
                  "\n");
   PageResult failure;
   failure.kind = UrlKind::kRobots;

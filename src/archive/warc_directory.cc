@@ -84,7 +84,8 @@ Result<WarcDirectory> WarcDirectory::Open(Env& env, const Clock& clock, const Wa
                                           const std::optional<Mark>& mark, std::atomic<uint64_t>& next_serial) {
   RETURN_IF_ERROR(env.CreateDirs(options.dir));
   ASSIGN_OR_RETURN(WarcWriter writer, WarcWriter::Create({}));
-  WarcDirectory directory(env, clock, options, next_serial, std::move(writer));
+  ASSIGN_OR_RETURN(const Rng rng, options.seed ? Result<Rng>(Rng(*options.seed)) : Rng::FromSystem());
+  WarcDirectory directory(env, clock, options, next_serial, std::move(writer), rng);
   // As it stands in file names, where other bytes are replaced.
   const std::string name = WarcFileName(options.prefix, {}, 1, options.host);
   directory.options_.prefix = name.substr(0, options.prefix.size());
@@ -141,11 +142,10 @@ Status WarcDirectory::OpenNext() {
   ASSIGN_OR_RETURN(AppendFile warc, AppendFile::Make(*env_, path));
   ASSIGN_OR_RETURN(AppendFile part, AppendFile::Make(*env_, stem + std::string(kPartSuffix)));
 
-  Rng rng(options_.seed ^ Mix64(serial));
   const std::string block = InfoBlock(options_.info);
   WarcRecordSpec info;
   info.type = WarcType::kWarcinfo;
-  info.id = {.high = rng.Next(), .low = rng.Next()};
+  info.id = {.high = rng_.Next(), .low = rng_.Next()};
   info.date = time;
   info.filename = name;
   info.payload = block;

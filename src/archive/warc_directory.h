@@ -47,7 +47,7 @@ struct WarcDirectoryOptions {
   uint64_t file_size = uint64_t{1} << 30;  // a file is closed when it is this long
   size_t index_memory = size_t{64} << 20;  // for sorting the index of a file
   CrawlInfo info;
-  uint64_t seed = 0;  // of the ids of warcinfo records
+  std::optional<uint64_t> seed = {};  // of the ids of warcinfo records, for tests; none: the system's random source
 };
 
 class WarcDirectory {
@@ -88,8 +88,13 @@ class WarcDirectory {
   };
 
   WarcDirectory(Env& env, const Clock& clock, const WarcDirectoryOptions& options, std::atomic<uint64_t>& next_serial,
-                WarcWriter writer)
-      : env_(&env), clock_(&clock), options_(options), next_serial_(&next_serial), writer_(std::move(writer)) {}
+                WarcWriter writer, const Rng& rng)
+      : env_(&env),
+        clock_(&clock),
+        options_(options),
+        next_serial_(&next_serial),
+        writer_(std::move(writer)),
+        rng_(rng) {}
 
   Status Recover(const std::optional<Mark>& mark);
   Status OpenNext();
@@ -99,6 +104,7 @@ class WarcDirectory {
   WarcDirectoryOptions options_;
   std::atomic<uint64_t>* next_serial_;
   WarcWriter writer_;
+  Rng rng_;                // of record ids
   uint64_t serial_ = 0;    // the highest used here
   std::string next_name_;  // of a file whose making failed; empty: none
   uint64_t next_own_serial_ = 0;

@@ -64,6 +64,7 @@ std::string FormatLogLine(LogFormat format, LogLevel level, int64_t unix_ms, std
                           std::initializer_list<LogField> fields);
 
 // `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, so the line is always valid JSON.
+// Controls and marks that change the direction of writing are escaped: a line can be looked at on a terminal.
 std::string JsonQuote(std::string_view text);
 
 }  // namespace portolan

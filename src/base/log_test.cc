@@ -27,6 +27,12 @@ TEST(LogTest, JsonLine) {
 TEST(LogTest, JsonIsValidWhateverTheBytes) {
   EXPECT_EQ(JsonQuote(std::string("a\xff\x01z", 4)), "\"a\\ufffd\\u0001z\"");
   EXPECT_EQ(JsonQuote("\xe2\x82\xac"), "\"\xe2\x82\xac\"");
+  EXPECT_EQ(JsonQuote(std::string_view("\0\x1b\x7f", 3)), R"("\u0000\u001b\u007f")");
+  EXPECT_EQ(JsonQuote("\u0080\u009f\u00a0"), "\"\\u0080\\u009f\u00a0\"");
+  EXPECT_EQ(JsonQuote("\u061c\u200e\u200f\u2028\u202a\u202e\u2066\u2069"),
+            R"("\u061c\u200e\u200f\u2028\u202a\u202e\u2066\u2069")");
+  EXPECT_EQ(JsonQuote("\u200d\u2027\u202f\u206a\u05d0"), "\"\u200d\u2027\u202f\u206a\u05d0\"")
+      << "joiners, blanks and letters are text";
   EXPECT_EQ(JsonQuote("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"") << "a surrogate is not UTF-8";
 }
 

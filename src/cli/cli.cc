@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
@@ -63,6 +64,12 @@ int HelpOn(int argc, char** argv) {
 }
 
 }  // namespace
+
+std::string TempDirectory() {
+  std::error_code error;
+  const std::filesystem::path dir = std::filesystem::temp_directory_path(error);
+  return error ? std::string("/tmp") : dir.string();
+}
 
 void PrintError(std::string_view message) {
   std::string line = "portolan: " + Printable(message);

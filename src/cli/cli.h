@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace portolan {
@@ -24,5 +25,8 @@ std::span<const Verb> Verbs();
 
 // "portolan: message" on standard error, one line: messages may quote files, so they are made Printable (base/text.h).
 void PrintError(std::string_view message);
+
+// Where temporary files go: TMPDIR, or /tmp where that is no directory.
+std::string TempDirectory();
 
 }  // namespace portolan

@@ -61,9 +61,10 @@ std::string ToJson(const CrawlCheck& check, bool repaired) {
   json["warc_files"] = check.archive.warc_files;
   json["warc_records"] = check.archive.warc_records;
   json["captures"] = check.archive.captures;
-  json["captures_repeated"] =
-      check.archive.repeats_counted ? nlohmann::ordered_json(check.archive.repeated) : nlohmann::ordered_json(nullptr);
+  json["captures_repeated"] = check.archive.repeated;
+  json["record_ids_repeated"] = check.archive.repeated_ids;
   json["cdxj_lines"] = check.archive.cdxj_lines;
+  json["index_lines"] = check.archive.merged_lines;
   json["log_lines"] = check.archive.log_lines;
   json["torn_bytes"] = check.torn_bytes;
   json["torn"] = nlohmann::ordered_json::array();
@@ -95,7 +96,7 @@ void Print(const CrawlCheck& check, const std::string& dir, bool repaired) {
 int RunCheck(int argc, char** argv) {
   VerbApp app("check",
               "Reads everything that a crawl keeps and says whether it is whole: checkpoint, queues, seen\n"
-              "URLs, every WARC record with its digests, every index line, the log. Changes nothing.\n"
+              "URLs, every WARC record with its digests and its id, every index line, the log. Changes nothing.\n"
               "What a crash left behind the last checkpoint is told and is no error. Exit code 1 when\n"
               "anything is damaged.");
   std::string dir;
@@ -104,7 +105,11 @@ int RunCheck(int argc, char** argv) {
   app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
   app->add_flag("--json", json, "As one JSON object");
   app->add_flag("--repair", how.repair, "Cut what lies behind the last checkpoint, as 'resume' would");
-  app.Footer("Example:\n  portolan check crawl-example.org");
+  app.Footer(
+      "Example:\n"
+      "  portolan check crawl-example.org\n"
+      "Record ids and index lines are compared in 128 MiB of memory; for more than a million of them\n"
+      "temporary files in TMPDIR (or /tmp) take 32 bytes each.");
   if (const auto code = app.Parse(argc, argv)) return *code;
   const auto config = LoadCrawlConfig(dir);
   if (!config) return Complain(config.error());
@@ -113,6 +118,7 @@ int RunCheck(int argc, char** argv) {
   Result<CrawlCheck> check;
   {
     ProgressLine line;
+    how.temp_dir = TempDirectory();
     how.progress = [&](uint64_t read, uint64_t all) { line.Show(read, all); };
     check = CheckCrawl(Env::Posix(), *options, how);
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/record_ids.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -184,10 +185,34 @@ int RunCat(int argc, char** argv) {
   return kExitOk;
 }
 
+// Faults as they are found, and how many each file has.
+class FaultPrinter {
+ public:
+  FaultPrinter(bool json, bool quiet) : json_(json), quiet_(quiet) {}
+
+  void Print(const std::string& path, const Fault& fault) const {
+    if (quiet_) return;
+    if (json_) {
+      fmt::print("{{\"file\":{},\"offset\":{},\"kind\":{},\"detail\":{}}}\n", JsonQuote(path), fault.offset,
+                 JsonQuote(FaultName(fault.kind)), JsonQuote(fault.detail));
+    } else {
+      fmt::print("{}:{}: {}: {}\n", path, fault.offset, FaultName(fault.kind), Printable(fault.detail));
+    }
+  }
+  void PrintSum(const std::string& path, uint64_t records, uint64_t faults) const {
+    if (!quiet_ && !json_) fmt::print("{}: {} records, {} faults\n", path, records, faults);
+  }
+
+ private:
+  const bool json_;
+  const bool quiet_;
+};
+
 int RunCheck(int argc, char** argv) {
   VerbApp app("warc check",
-              "Reads archives strictly: versions, fields, lengths, dates, digests, gzip. Every fault is a\n"
-              "line 'FILE:OFFSET: KIND: what'. Exit code 1 when there is any.");
+              "Reads archives strictly: versions, fields, lengths, dates, digests, gzip, and whether a record\n"
+              "has the id of another, of whichever file. Every fault is a line 'FILE:OFFSET: KIND: what'.\n"
+              "Exit code 1 when there is any.");
   std::vector<std::string> files;
   bool json = false;
   app->add_option("FILE", files, "Archives, plain or gzip; - is standard input")->required()->type_name("");
@@ -196,35 +221,42 @@ int RunCheck(int argc, char** argv) {
   app.Footer(
       "Examples:\n"
       "  portolan warc check *.warc.gz\n"
-      "  portolan warc check --json crawl.warc.gz | grep digest");
+      "  portolan warc check --json crawl.warc.gz | grep digest\n"
+      "Ids are compared in 32 MiB of memory; for more than a million records a temporary file in TMPDIR\n"
+      "(or /tmp) takes 32 bytes each.");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  const bool quiet = app.quiet();
-  bool good = true;
-  for (const std::string& path : files) {
-    auto input = WarcInput::Open(path);
+  const FaultPrinter printer(json, app.quiet());
+  RecordIds ids(Env::Posix(), {.dir = TempDirectory()});
+  struct Sum {
+    uint64_t records = 0;
+    uint64_t faults = 0;
+  };
+  std::vector<Sum> sums(files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto input = WarcInput::Open(files[i]);
     if (!input) return Complain(input.error());
     WarcReaderOptions options;
     options.strict = true;
-    options.faults = [&](const Fault& fault) {
-      if (quiet) return;
-      if (json) {
-        fmt::print("{{\"file\":{},\"offset\":{},\"kind\":{},\"detail\":{}}}\n", JsonQuote(path), fault.offset,
-                   JsonQuote(FaultName(fault.kind)), JsonQuote(fault.detail));
-      } else {
-        fmt::print("{}:{}: {}: {}\n", path, fault.offset, FaultName(fault.kind), Printable(fault.detail));
-      }
-    };
+    options.faults = [&](const Fault& fault) { printer.Print(files[i], fault); };
     WarcReader reader(input->Source(), options);
     for (;;) {
       const auto more = reader.Next();
       if (!more) return Complain(more.error());
       if (!*more) break;
+      const WarcRecord& record = reader.record();
+      const Status added = ids.Add(record.fields.Get(warc_field::kRecordId), {.file = i, .offset = record.offset});
+      if (!added) return Complain(added.error());
     }
-    const WarcReaderStats stats = reader.stats();
-    good = good && stats.faults == 0;
-    if (!quiet && !json) fmt::print("{}: {} records, {} faults\n", path, stats.records, stats.faults);
+    sums[i] = {reader.stats().records, reader.stats().faults};
   }
-  return good ? kExitOk : kExitVerdict;
+  const auto repeats = ids.ForEachRepeat([&](const RecordIds::Place& place, const RecordIds::Place& first) {
+    ++sums[place.file].faults;
+    printer.Print(files[place.file], {FaultKind::kRepeatedId, place.offset,
+                                      fmt::format("the id of the record at {}:{}", files[first.file], first.offset)});
+  });
+  if (!repeats) return Complain(repeats.error());
+  for (size_t i = 0; i < files.size(); ++i) printer.PrintSum(files[i], sums[i].records, sums[i].faults);
+  return std::ranges::all_of(sums, [](const Sum& sum) { return sum.faults == 0; }) ? kExitOk : kExitVerdict;
 }
 
 struct IndexFlags {

@@ -132,6 +132,11 @@ void Judge(Finding& finding) {
   }
 }
 
+// Where it was found first: its record says so while it waits, the log once it was fetched.
+std::string ViaOf(const Finding& finding) {
+  return finding.log.empty() ? finding.at.via : finding.log.back().value("via", finding.at.via);
+}
+
 void PrintJson(const Finding& finding) {
   const UrlWhereabouts& at = finding.at;
   Json domain;
@@ -147,6 +152,8 @@ void PrintJson(const Finding& finding) {
   Json json;
   json["url"] = finding.url;
   json["in_scope"] = finding.in_scope;
+  const std::string via = ViaOf(finding);
+  json["via"] = via.empty() ? Json() : Json(via);
   json["seen"] = at.seen || !finding.log.empty();
   json["domain"] = std::move(domain);
   json["where"] = finding.where;
@@ -168,6 +175,7 @@ void PrintText(const Finding& finding) {
                                 : finding.in_scope  ? "belongs to the crawl"
                                 : finding.requisite ? "out of scope, needed to show a page"
                                                     : "is left out");
+  if (const std::string via = ViaOf(finding); !via.empty()) fmt::print("  found    on {}\n", via);
   fmt::print("  seen     {}\n", at.seen || !finding.log.empty() ? "yes" : "no");
   if (at.domain) {
     const DomainRecord& record = at.domain->record;

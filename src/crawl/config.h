@@ -63,6 +63,7 @@ struct Config {
     ByteCount max_bytes = {};
     Duration max_time = {};
     uint64_t max_redirects = 10;
+    bool via = true;
   } crawl;
 
   struct Scope {

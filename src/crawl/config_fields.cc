@@ -122,6 +122,8 @@ const std::vector<ConfigField>& ConfigFields() {
       NUMBER(crawl, max_bytes, ByteCount{}, kMostBytes, "Stop after so much was received; 0 for no limit."),
       NUMBER(crawl, max_time, seconds(0), kMostTime, "Stop after so long; 0 for no limit."),
       NUMBER(crawl, max_redirects, 0, 50, "Follow so many redirects one after the other."),
+      SETTING(crawl, via,
+              "Keep with each URL the page on which it was found first, for log/, WARC metadata and 'why'."),
 
       SETTING(scope, mode,
               "What a link must share with a seed: its registered domain, host, prefix, or any (nothing)."),
@@ -231,7 +233,7 @@ const std::vector<ConfigField>& ConfigFields() {
       NUMBER(archive, file_size, Mebi(1), Gibi(1 << 10), "Begin a new WARC file when one is this long."),
       NUMBER(archive, level, 1, 12, "Of compression: 1 is the fastest, 12 the smallest."),
       SETTING(archive, robots, "Keep robots.txt files too."),
-      SETTING(archive, metadata, "A record with times and counts beside each answer."),
+      SETTING(archive, metadata, "A record beside each answer: where its URL was found, times, counts, title."),
       SETTING(archive, honour_noarchive, "Do not keep pages that say noarchive."),
       SETTING(archive, operator_name, "Who runs this crawl; for the first record of each WARC file."),
       SETTING(archive, description, "What this crawl is; likewise."),

@@ -81,7 +81,7 @@ class Checker {
     check_.sequence = manifest->sequence();
     if (check_.sequence == 0) Report(fmt::format("{}: there is no checkpoint", options_.state_dir));
     State(*manifest);
-    Archive();
+    Archive(*manifest);
     return std::move(check_);
   }
 
@@ -162,12 +162,16 @@ class Checker {
     }
   }
 
-  void Archive() {
-    Report(CheckArchive(dry_, options_.archive.directories, options_.archive.files.prefix, sink_, check_.archive));
+  void Archive(const Manifest& manifest) {
+    const auto finished = ArchiveIsFinished(manifest);
+    if (!finished) return Report(finished.error());
+    ArchiveCheckOptions archive{.directories = options_.archive.directories,
+                                .prefix = options_.archive.files.prefix,
+                                .index_file = options_.index_file,
+                                .finished = *finished,
+                                .sort = {.dir = how_.temp_dir}};
+    Report(CheckArchive(dry_, env_, archive, sink_, check_.archive));
     Report(CheckCrawlLog(dry_, options_.log.dir, sink_, check_.archive));
-    if (!options_.index_file.empty() && dry_.Exists(options_.index_file)) {
-      Report(CheckIndexOrder(dry_, options_.index_file, sink_));
-    }
     if (check_.ok() && check_.archive.captures != check_.archived) {
       Report(fmt::format("archive: {} captures, the crawl counted {}", check_.archive.captures, check_.archived));
     }

@@ -1,13 +1,14 @@
 // CheckCrawl: is a crawl's directory whole? Everything that a crawl keeps is read from one end to the other and
 // compared with itself: the manifest with its files, files with their checksums, the structures with their own
 // invariants and with each other (no URL is lost: each that was new is at the gate, in the frontier, or has come to an
-// end), WARC records with their digests, captures with the index, the archive with the count of what was archived, the
-// log.
+// end), WARC records with their digests and with each other's ids, captures with the indexes and these with the merged
+// one, the archive with the count of what was archived, the log.
 //
 // Nothing is changed. Recovery itself, as `resume` runs it, is run dry (DryRunEnv), and everything is then judged as it
 // would leave it; what it would cut or remove is what a crash left over, and no error. `repair` lets recovery do it.
 //
-// Thread: one caller, and a worker. Memory bound: as a crawl with these options, before its first fetch.
+// Thread: one caller, and a worker. Memory bound: as a crawl with these options, before its first fetch; then
+// archive_check.h's. What is to be compared in sorted order and does not fit goes to a nameless file in temp_dir.
 // Time: everything is read once; digests cost about a second a gigabyte.
 
 #pragma once
@@ -26,6 +27,7 @@ namespace portolan {
 
 struct CrawlCheckOptions {
   bool repair = false;
+  std::string temp_dir = "/tmp";
   std::function<void(uint64_t read, uint64_t all)> progress = {};  // bytes; now and then
 };
 

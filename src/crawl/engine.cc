@@ -67,7 +67,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   shard.admission.star.on_round_done = [raw] { raw->Wake(); };
   for (size_t i = 0; i < std::max<size_t>(1, options.fetch.loops); ++i) {
     PageMakerOptions page = options.page;
-    page.seed += i;
+    if (page.seed) *page.seed += i;
     ASSIGN_OR_RETURN(PageMaker maker, PageMaker::Create(page));
     engine->makers_.push_back(std::move(maker));
   }
@@ -136,6 +136,9 @@ void Engine::Keep(PageResult& result, const FetchLine& about) {
   late.result.body_bytes = result.body_bytes;
   late.result.version = result.version;
   late.result.mime = result.mime;
+  late.result.content_type = result.content_type;
+  late.result.location = result.location;
+  late.result.title = result.title;
   late.result.detail = result.detail;
   late.result.fingerprint = result.fingerprint;
   late.result.archive = std::move(result.archive);
@@ -426,10 +429,14 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   if (cancelling_.joinable()) cancelling_.join();
   fetch_->Stop();
   RETURN_IF_ERROR(EndCheckpoint());  // before the archive flushes again: it must know which state was committed
-  if (shard_->state() == Shard::State::kDone) RETURN_IF_ERROR(archive_->Finish());
   RETURN_IF_ERROR(Checkpoint());
-  if (shard_->state() == Shard::State::kDone && !options_.index_file.empty()) {
-    RETURN_IF_ERROR(MergeArchiveIndex(env_, options_.archive.directories, options_.index_file));
+  if (shard_->state() == Shard::State::kDone) {
+    // A manifest that says that all WARC files are finished says that the merged index stands, too: it comes last.
+    RETURN_IF_ERROR(archive_->Finish());
+    if (!options_.index_file.empty()) {
+      RETURN_IF_ERROR(MergeArchiveIndex(env_, options_.archive.directories, options_.index_file));
+    }
+    RETURN_IF_ERROR(Checkpoint());
   }
   const CrawlProgress end = Picture();
   show(end);

@@ -64,6 +64,7 @@ class Search {
     const std::optional<UrlRecord> decoded = DecodeUrlRecord(record);
     if (!decoded || decoded->url != url_ || decoded->kind == UrlKind::kRobots) return false;
     result_.attempts = decoded->attempts;
+    result_.via = decoded->via.ToString();
     return true;
   }
   void Say(std::string_view part, uint64_t bytes) const {

@@ -44,6 +44,7 @@ struct UrlWhereabouts {
   std::string detail;                    // in words, where exactly; empty if there is nothing to add
   std::optional<uint64_t> queues_ahead;  // kBudgetQueue: 0 is the queue being read; none: on its way there
   uint32_t attempts = 0;                 // fetches that failed, as its record says
+  std::string via;                       // the page on which it was found first, as its record says; empty: none
 
   bool budgets = false;                // the crawl has them
   std::string domain_name;             // its pay-level domain

@@ -124,7 +124,10 @@ Status Shard::Settle(PageResult&& result, Moment now) {
     const uint64_t host = vouches ? flight.host : 0;
     const uint64_t pld = vouches ? admission_->PayLevelKey(record.url, host) : 0;
     const bool beyond = record.requisite > 0 && !scope_.Contains(record.url, flight.host);
-    held_.push_back({std::move(result), 0, record.depth, record.hops, host, pld, record.requisite, beyond});
+    std::string via;
+    if (options_.via) via = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
+    held_.push_back(
+        {std::move(result), 0, record.depth, record.hops, host, pld, record.requisite, beyond, std::move(via)});
     held_.back().page.archive = {};
   }
   return {};
@@ -144,6 +147,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
   line.url = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
   line.address = flight.address;
   line.depth = record.depth;
+  line.via = record.via.ToString();
   line.attempt = static_cast<uint8_t>(record.attempts + 1);
 
   if (record.kind == UrlKind::kRobots) {
@@ -212,6 +216,7 @@ void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
   FetchLine line;
   line.url = record.url;
   line.depth = record.depth;
+  line.via = record.via.ToString();
   line.attempt = 0;
   line.denied = rules ? "robots_denied" : "robots_unreachable";
   archive_.Keep(none, line);
@@ -324,6 +329,7 @@ Status Shard::OfferLinks(Held& held, bool* all) {
       continue;
     }
     record.priority = static_cast<uint8_t>(std::min<uint32_t>(record.depth, options_.frontier.front_queues - 1));
+    record.via = ViaOf(held.url, url);
     if (held.pld != 0 && link.host_hash != held.host && !redirect) {
       const uint64_t target = admission_->PayLevelKey(url, link.host_hash);
       if (const Status status = target != held.pld ? admission_->Vouch(held.pld, target) : Status(); !status) {
@@ -495,6 +501,7 @@ void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
   FetchLine line;
   line.url = dispatch.record.kind == UrlKind::kRobots ? RobotsTarget(dispatch.record.url) : dispatch.record.url;
   line.depth = dispatch.record.depth;
+  line.via = dispatch.record.via.ToString();
   line.attempt = 0;
   if (admission_ != nullptr && dispatch.record.kind != UrlKind::kRobots) admission_->OnDenied(dispatch.record.url);
   EndUrl(dispatch.record, result, line);
@@ -531,6 +538,8 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
   task.url = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
   task.address = dispatch.address;
   task.host = dispatch.host;
+  task.via = record.via.ToString();
+  task.depth = record.depth;
   port_.Fetch(std::move(task));
   return {};
 }

@@ -78,6 +78,7 @@ struct ShardOptions {
   bool follow_nofollow = false;
   bool follow_embeds = true;  // those in scope; requisites (scope.requisites) are followed anyway
   bool sitemaps = true;       // fetch what Sitemap lines of robots.txt name
+  bool via = true;            // URLs carry the page on which they were found first, to the log and the archive
   FrontierOptions frontier;
   UrlSeenOptions seen{.pace = {.patience_ns = 200'000'000}};
   GateOptions gate;
@@ -179,6 +180,7 @@ class Shard : public Checkpointable {
     uint64_t pld = 0;   // and its domain; 0 where it vouches for nobody
     uint8_t requisite = 0;
     bool beyond = false;  // out of scope, fetched to show another page: only what it needs itself is followed
+    std::string url;      // of the page, the via of its links; empty where none is wanted
   };
   struct LateRobots {
     std::string request;

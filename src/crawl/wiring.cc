@@ -49,6 +49,7 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   shard.depth_limited = config.crawl.max_depth.has_value();
   shard.max_depth = static_cast<uint16_t>(std::min<uint64_t>(config.crawl.max_depth.value_or(0), 0xffff));
   shard.max_hops = static_cast<uint8_t>(std::min<uint64_t>(config.crawl.max_redirects, 255));
+  shard.via = config.crawl.via;
   shard.follow_nofollow = config.scope.follow_nofollow;
   shard.follow_embeds = config.scope.embeds;
   shard.sitemaps = config.scope.sitemaps;

@@ -25,6 +25,8 @@ struct FetchTask {
   uint64_t host = 0;          // HostKey: tasks of a host go to the same loop, where its connection may still be open
   std::string etag;           // If-None-Match, when not empty
   std::string last_modified;  // If-Modified-Since, when not empty
+  std::string via;            // the page on which it was found, for the archive; empty: a seed, or nobody said
+  uint16_t depth = 0;         // links from a seed, likewise
 };
 
 struct ResolveTask {

@@ -171,11 +171,79 @@ TEST(UrlRecordTest, RoundTripsWithAndWithoutRobots) {
   }
 }
 
+std::string Bytes(std::initializer_list<int> values) {
+  std::string out;
+  for (const int value : values) out += static_cast<char>(value);
+  return out;
+}
+
+TEST(UrlRecordTest, GoldenBytes) {
+  UrlRecord record{.kind = UrlKind::kSitemap,
+                   .attempts = 2,
+                   .hops = 3,
+                   .priority = 4,
+                   .depth = 517,
+                   .budget = 0x1234,
+                   .robots = {.position = 0x123456789abc, .expires = 0x6b49d200},
+                   .via = ViaOf("https://a.example/from", "https://a.example/b?c"),
+                   .url = "https://a.example/b?c"};
+  EXPECT_EQ(EncodeUrlRecord(record), Bytes({7,    2,    2,    3,    5,    2,    4,    0xbc, 0x9a, 0x78, 0x56,
+                                            0x34, 0x12, 0x00, 0xd2, 0x49, 0x6b, 0x34, 0x12, 5,    0x80}) +
+                                         "/fromhttps://a.example/b?c");
+  record = {.via = ViaOf("http://b.example/", "http://a/"), .url = "http://a/"};
+  EXPECT_EQ(EncodeUrlRecord(record), Bytes({4, 0, 0, 0, 0, 0, 0, 17, 0}) + "http://b.example/http://a/");
+  record.via = {};
+  EXPECT_EQ(EncodeUrlRecord(record), std::string(7, '\0') + "http://a/") << "as it was before there were vias";
+}
+
+TEST(UrlRecordTest, ViaTravelsWithTheUrl) {
+  const std::string long_page = "http://a.example/" + std::string(kMaxVia - 17, 'x');
+  const struct {
+    std::string page;
+    const char* url;
+    bool shares;
+  } cases[] = {
+      {"http://a.example/from?x", "http://a.example/b", true},
+      {"http://a.example/from", "http://a.example", true},
+      {"http://a.example/from", "http://a.example?q", true},
+      {"http://a.example:8080/from", "http://a.example:8080/", true},
+      {"http://a.example/", "http://a.example:8080/", false},
+      {"http://a.example/", "http://a.example.org/", false},
+      {"http://a.example/", "https://a.example/", false},
+      {"http://a.example", "http://a.example/", false},  // nothing would be left
+      {"no url", "http://a.example/", false},
+      {long_page, "http://a.example/", true},
+      {long_page, "http://b.example/", false},
+  };
+  for (const auto& [page, url, shares] : cases) {
+    UrlRecord record{.depth = 3, .url = url};
+    record.via = ViaOf(page, url);
+    EXPECT_EQ(record.via.ToString(), page) << url;
+    EXPECT_EQ(!record.via.origin.empty(), shares) << page << " " << url;
+    const std::string bytes = EncodeUrlRecord(record);
+    const auto back = DecodeUrlRecord(bytes);
+    ASSERT_TRUE(back) << page << " " << url;
+    EXPECT_EQ(*back, record);
+    EXPECT_EQ(back->via.ToString(), page);
+    // Whatever is cut or changed: a record or none, never bytes beyond it.
+    for (size_t size = 0; size < bytes.size(); ++size) {
+      const std::string cut(bytes, 0, size);
+      if (const auto part = DecodeUrlRecord(cut)) {
+        EXPECT_EQ(EncodeUrlRecord(*part), cut);
+      }
+    }
+  }
+  EXPECT_TRUE(ViaOf(long_page + "x", "http://a.example/").empty()) << "longer than anybody wants to read";
+  EXPECT_TRUE(ViaOf("", "http://a.example/").empty());
+  EXPECT_FALSE(DecodeUrlRecord(Bytes({4, 0, 0, 0, 0, 0, 0, 0, 0}) + "http://a/")) << "an empty via is none";
+  EXPECT_FALSE(DecodeUrlRecord(Bytes({4, 0, 0, 0, 0, 0, 0, 10, 0}) + "http://a/")) << "longer than what is left";
+}
+
 TEST(UrlRecordTest, DamagedBytesAreNoRecord) {
   const std::string good = EncodeUrlRecord({.robots = {.position = 1, .expires = 9}, .url = "http://a/"});
   for (size_t size = 0; size < 17; ++size) EXPECT_FALSE(DecodeUrlRecord(good.substr(0, size))) << size;
   std::string bad = good;
-  bad[0] = 4;
+  bad[0] = static_cast<char>(0x80);
   EXPECT_FALSE(DecodeUrlRecord(bad));
   const std::string budget = EncodeUrlRecord({.budget = 1, .url = ""});
   EXPECT_FALSE(DecodeUrlRecord(budget.substr(0, budget.size() - 1)));

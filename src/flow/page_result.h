@@ -66,6 +66,11 @@ struct ArchiveItem {
   std::string cdxj_tail;       // and after "filename", each with a comma before it; may be empty
 };
 
+// Bounds of what is kept of an answer for the log; more is cut.
+inline constexpr size_t kMaxContentType = 256;
+inline constexpr size_t kMaxLocation = 2000;
+inline constexpr size_t kMaxTitle = 256;
+
 struct PageResult {
   uint64_t id = 0;
   UrlKind kind = UrlKind::kPage;
@@ -78,6 +83,9 @@ struct PageResult {
   HttpVersion version = HttpVersion::kUnknown;
   bool tls = false;
   std::string mime;                       // as sniffed, "text/html"
+  std::string content_type;               // as sent, with its parameters; at most kMaxContentType bytes
+  std::string location;                   // of an answer 3xx, as sent; at most kMaxLocation bytes
+  std::string title;                      // of an HTML page, UTF-8, at most kMaxTitle bytes
   std::string detail;                     // for the log
   std::optional<int64_t> retry_after_ns;  // from the answer, relative to its end
   uint16_t robots_flags = 0;              // RobotsTag::Flag of meta and X-Robots-Tag together

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/hash.h"
 
 namespace portolan {
@@ -12,6 +13,9 @@ constexpr size_t kRef = 10;
 constexpr size_t kBudget = 2;
 constexpr uint8_t kHasRef = 1;
 constexpr uint8_t kHasBudget = 2;
+constexpr uint8_t kHasVia = 4;
+constexpr size_t kViaLength = 2;
+constexpr uint16_t kViaOfOrigin = 0x8000;
 
 template <typename T>
 void PutLittle(std::string& out, T value, size_t bytes) {
@@ -45,8 +49,10 @@ size_t AuthorityEnd(std::string_view url) {
 
 void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
   out.clear();
+  DCHECK(record.url.starts_with(record.via.origin), "a via of another URL");
   const char head[kHead] = {
-      static_cast<char>((record.robots.present() ? kHasRef : 0) | (record.budget != 0 ? kHasBudget : 0)),
+      static_cast<char>((record.robots.present() ? kHasRef : 0) | (record.budget != 0 ? kHasBudget : 0) |
+                        (record.via.empty() ? 0 : kHasVia)),
       static_cast<char>(static_cast<uint8_t>(record.kind) | record.requisite << 4),
       static_cast<char>(record.attempts),
       static_cast<char>(record.hops),
@@ -60,6 +66,10 @@ void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
     PutLittle(out, record.robots.expires, 4);
   }
   if (record.budget != 0) PutLittle(out, record.budget, 2);
+  if (!record.via.empty()) {
+    PutLittle(out, record.via.rest.size() | (record.via.origin.empty() ? 0 : kViaOfOrigin), kViaLength);
+    out += record.via.rest;
+  }
   out += record.url;
 }
 
@@ -73,7 +83,8 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
   if (bytes.size() < kHead) return std::nullopt;
   const uint8_t layout = static_cast<uint8_t>(bytes[0]);
   const uint8_t kind = static_cast<uint8_t>(bytes[1]) & 0xf;
-  if ((layout & ~(kHasRef | kHasBudget)) != 0 || kind > static_cast<uint8_t>(UrlKind::kSitemap)) return std::nullopt;
+  if ((layout & ~(kHasRef | kHasBudget | kHasVia)) != 0 || kind > static_cast<uint8_t>(UrlKind::kSitemap))
+    return std::nullopt;
   UrlRecord record;
   record.kind = static_cast<UrlKind>(kind);
   record.requisite = static_cast<uint8_t>(bytes[1]) >> 4;
@@ -95,8 +106,32 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
     if (record.budget == 0) return std::nullopt;
     at += kBudget;
   }
+  bool via_of_origin = false;
+  if ((layout & kHasVia) != 0) {
+    if (bytes.size() < at + kViaLength) return std::nullopt;
+    const auto length = static_cast<uint16_t>(GetLittle(bytes.data() + at, kViaLength));
+    via_of_origin = (length & kViaOfOrigin) != 0;
+    const size_t size = length & ~kViaOfOrigin;
+    at += kViaLength;
+    if (size == 0 || size > kMaxVia || bytes.size() < at + size) return std::nullopt;
+    record.via.rest = bytes.substr(at, size);
+    at += size;
+  }
   record.url = bytes.substr(at);
+  if (via_of_origin) {
+    record.via.origin = OriginOf(record.url);
+    if (record.via.origin.empty()) return std::nullopt;
+  }
   return record;
+}
+
+Via ViaOf(std::string_view page, std::string_view url) {
+  if (page.size() > kMaxVia) return {};
+  const size_t origin = AuthorityEnd(page);
+  // A URL of the same origin is as long as that or goes on with its path.
+  const bool same = origin > 0 && origin < page.size() && url.substr(0, origin) == page.substr(0, origin) &&
+                    (url.size() == origin || url[origin] == '/' || url[origin] == '?' || url[origin] == '#');
+  return same ? Via{.origin = page.substr(0, origin), .rest = page.substr(origin)} : Via{.origin = {}, .rest = page};
 }
 
 std::string_view OriginOf(std::string_view url) { return url.substr(0, AuthorityEnd(url)); }

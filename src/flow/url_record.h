@@ -1,11 +1,15 @@
 // UrlRecord: a URL on its way through queues and DRUM, with the little that must travel with it.
 //
 // On disk (all queues of the frontier, aux of URLseen and RobotsCache):
-//   u8 layout: bit 0 a robots reference follows, bit 1 a budget; the rest zero
-//   u8 kind in the low four bits, requisite in the high four        u8 attempts   u8 hops
-//   u16 depth, little-endian                                        u8 priority
-//   [robots reference: u48 position, u32 expires]   [u16 budget]    the URL, to the end
-// The head is the same for neighbours, so front coding and lz4 remove most of it.
+//   u8 layout: bit 0 a robots reference follows, bit 1 a budget, bit 2 a via; the rest zero
+//   u8 kind in the low four bits, requisite in the high four   u8 attempts   u8 hops   u16 depth   u8 priority
+//   [robots reference: u48 position, u32 expires]   [u16 budget]   [via: u16 its length in bits 0 to 14, its bytes]
+//   the URL, to the end
+// Numbers are little-endian. Bit 15 of a via's length: the via begins with the URL's own origin, which is left out. The
+// layout is the record's version: bits that a reader does not know make it "corrupt", a record without them is as
+// before.
+//
+// Head and via are the same for the links of a page to one host, so front coding and lz4 remove most of them.
 
 #pragma once
 
@@ -33,6 +37,20 @@ struct RobotsRef {
 };
 
 inline constexpr uint8_t kMaxRequisiteSteps = 15;  // what four bits hold
+// The page on which a URL was found first, or the URL that redirected to it: in two pieces, as it is kept.
+struct Via {
+  std::string_view origin;  // "https://example.org", where it is the URL's own too; else empty
+  std::string_view rest;    // "/page", or all of it
+
+  bool empty() const { return rest.empty(); }
+  std::string ToString() const { return std::string(origin) += rest; }
+  bool operator==(const Via&) const = default;
+};
+
+inline constexpr size_t kMaxVia = 2000;  // bytes; a longer one is left out
+
+// `page` as the via of `url`, both canonical and absolute. The views are of `page`.
+Via ViaOf(std::string_view page, std::string_view url);
 
 struct UrlRecord {
   UrlKind kind = UrlKind::kPage;
@@ -43,7 +61,8 @@ struct UrlRecord {
   uint16_t depth = 0;     // links from a seed
   uint16_t budget = 0;    // of its pay-level domain when it was admitted; 0: nobody said
   RobotsRef robots;
-  std::string_view url;  // canonical, absolute; dies with what it was decoded from
+  Via via = {};          // empty: a seed, or nobody said
+  std::string_view url;  // canonical, absolute; dies with what it was decoded from, as does via
 
   bool operator==(const UrlRecord&) const = default;
 };
@@ -52,7 +71,7 @@ struct UrlRecord {
 void EncodeUrlRecord(const UrlRecord& record, std::string& out);
 std::string EncodeUrlRecord(const UrlRecord& record);
 
-// None for bytes that are no record (from a damaged file). `record.url` is a view of `bytes`.
+// None for bytes that are no record (from a damaged file). `record.url` and its via are views of `bytes`.
 std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes);
 
 // Parts of a canonical http(s) URL without parsing it again.

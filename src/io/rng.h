@@ -1,6 +1,9 @@
 // Rng: random numbers from a seed, the same on every machine (xoshiro256**).
 //
-// The standard's engines are portable but its distributions are not; these are. Thread: one owner.
+// The standard's engines are portable but its distributions are not; these are. FromSystem is for what must never be
+// repeated, in this or any other process: it begins with 256 bits of the system's random source. Not for secrets.
+//
+// Thread: one owner.
 
 #pragma once
 
@@ -9,6 +12,7 @@
 #include <cstdint>
 
 #include "base/hash.h"
+#include "base/result.h"
 
 namespace portolan {
 
@@ -19,6 +23,9 @@ class Rng {
   explicit Rng(uint64_t seed) {
     for (uint64_t& word : state_) word = Mix64(seed += 0x9e3779b97f4a7c15);
   }
+
+  // kIo where the system has no random source.
+  static Result<Rng> FromSystem();
 
   static constexpr uint64_t min() { return 0; }
   static constexpr uint64_t max() { return ~uint64_t{0}; }
@@ -47,6 +54,8 @@ class Rng {
   bool Chance(double probability) { return Uniform() < probability; }
 
  private:
+  explicit Rng(const std::array<uint64_t, 4>& state) : state_(state) {}
+
   std::array<uint64_t, 4> state_;
 };
 

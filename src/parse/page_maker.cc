@@ -81,6 +81,14 @@ bool IsPacked(const HeaderFields& fields, const Sniffed& sniffed, size_t size) {
   }
 }
 
+// The first `most` bytes, less where a character would be torn.
+std::string_view CutText(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && most - end < 4 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 void GiveBack(std::string& buffer, size_t keep) {
   if (buffer.capacity() > keep) std::string().swap(buffer);
 }
@@ -161,8 +169,10 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   const std::string_view body = Decode(response, result, readable);
   result.body_bytes = body.size();
   result.fingerprint = body.empty() ? 0 : Hash64(body);
+  const auto content_type = LastField(head_.fields, "content-type");
+  result.content_type = CutText(content_type.value_or(""), kMaxContentType);
   const Sniffed sniffed =
-      SniffContent(LastField(head_.fields, "content-type"), body.substr(0, kSniffBytes),
+      SniffContent(content_type, body.substr(0, kSniffBytes),
                    EqualsIgnoringCase(head_.fields.Find("x-content-type-options").value_or(""), "nosniff"));
   result.mime = sniffed.essence;
 
@@ -177,10 +187,12 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   }
 
   RecordFacts facts;
+  if (result.status / 100 == 3) facts.location = head_.fields.Find("location").value_or("");
+  result.location = CutText(facts.location, kMaxLocation);
   if (is_robots) {
     if (readable) ReadRobots(body, result);
   } else if (IsRedirectStatus(result.status)) {
-    TakeRedirect(result, facts);
+    TakeRedirect(result);
   } else if (readable && result.status >= 200 && result.status < 300) {
     const bool html = sniffed.kind == ContentKind::kHtml || sniffed.essence == "application/xhtml+xml";
     if (html && result.kind == UrlKind::kPage) {
@@ -206,7 +218,8 @@ PageResult PageMaker::Make(FetchResponse&& response) {
     facts.status = result.status;
     facts.packed = readable && IsPacked(head_.fields, sniffed, response.body.size());
     facts.mime_detected = body.empty() ? std::string_view() : std::string_view(result.mime);
-    if (IsRedirectStatus(result.status)) facts.location = head_.fields.Find("location").value_or("");
+    facts.title = result.title;
+    facts.links = result.links.links.size();
     records_.Make(response, head_, url_, facts, result.archive);
   }
   GiveBack(decoded_, kKeepBuffer);
@@ -269,10 +282,9 @@ bool PageMaker::AddLink(std::string_view href, uint8_t flags, PageResult& result
   return false;
 }
 
-void PageMaker::TakeRedirect(PageResult& result, RecordFacts& facts) {
+void PageMaker::TakeRedirect(PageResult& result) {
   const auto location = head_.fields.Find("location");
   if (!location) return;
-  facts.location = *location;
   collector_.Begin(result.links, 1, 1);
   AddLink(EscapeBrokenUtf8(*location), kFoundRedirect, result);
 }
@@ -341,6 +353,7 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
   for (size_t outcome = 1; outcome < links_.outcomes.size(); ++outcome)
     result.links_left_out += links_.outcomes[outcome];
   result.links_left_out += static_cast<uint32_t>(page.links_dropped + page.values_dropped);
+  result.title = CutText(page.View(page.title), kMaxTitle);
   if (options_.similarity) result.similarity = SimilarityHash(page.text);
   return EncodingName(decision.encoding);
 }

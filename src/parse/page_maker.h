@@ -12,7 +12,7 @@
 // but the page's other links count as well. Form targets and links in templates are not links: nobody can follow them
 // without filling in or running something.
 //
-// Thread: one owner, one a fetch loop. Same options and seed, same responses in the same order: same results.
+// Thread: one owner, one a fetch loop. Same options with a seed, same responses in the same order: same results.
 // Memory bound: the decoded body (options.decode.max_output), the page (html/page.h) and its links; buffers over
 // kKeepBuffer are given back after the page that needed them.
 
@@ -57,7 +57,9 @@ struct PageMakerOptions {
   bool honour_noarchive = false;  // no records of pages that say noarchive
   bool archive_metadata = false;  // a metadata record beside each response
   int archive_level = 1;          // of gzip, GzipMember's 1 to 12
-  uint64_t seed = 0;              // of the record ids; another one for each maker
+  // Of the record ids, for tests and virtual worlds: another one for each maker. None: from the system's random source,
+  // so that no two records of any crawl have the same.
+  std::optional<uint64_t> seed = {};
 };
 
 class PageMaker {
@@ -77,7 +79,7 @@ class PageMaker {
   // The body without its content coding; sets outcome and detail where that fails.
   // The body without its content codings; `readable` becomes false where that failed.
   std::string_view Decode(const FetchResponse& response, PageResult& result, bool& readable);
-  void TakeRedirect(PageResult& result, RecordFacts& facts);
+  void TakeRedirect(PageResult& result);
   // Gives the encoding that was found, for the index.
   std::string_view ReadHtml(std::string_view body, PageResult& result, RobotsTag& tag);
   // Likewise. What a style sheet names is needed by whoever needs it.

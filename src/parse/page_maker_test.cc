@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <bit>
+#include <set>
 
 #include "base/hash.h"
 #include "html/charset_sniff.h"
@@ -559,6 +560,60 @@ TEST(PageMakerTest, SameSeedSameBytes) {
   const auto bytes = [](uint64_t seed) { return Maker({.seed = seed}).Make(Html("hello")).archive.bytes; };
   EXPECT_EQ(bytes(1), bytes(1));
   EXPECT_NE(bytes(1), bytes(2));
+}
+
+// The ids of an item's records.
+std::vector<std::string> IdsOf(const ArchiveItem& item) {
+  std::vector<std::string> ids;
+  WarcReader reader(MemorySource(item.bytes), {});
+  while (reader.Next().value()) ids.emplace_back(reader.record().fields.Get(warc_field::kRecordId));
+  return ids;
+}
+
+TEST(PageMakerTest, RecordIdsAreNeverRepeatedWithoutASeed) {
+  std::set<std::string> ids;
+  for (int life = 0; life < 20; ++life) {
+    PageMaker maker = Maker({.archive_metadata = true});
+    for (int page = 0; page < 10; ++page) {
+      for (const std::string& id : IdsOf(maker.Make(Html("the same page")).archive)) {
+        EXPECT_TRUE(ids.insert(id).second) << id;
+      }
+    }
+  }
+  EXPECT_EQ(ids.size(), 600U);
+}
+
+TEST(PageMakerTest, WhatTheLogTellsOfAnAnswer) {
+  PageMaker maker = Maker();
+  const PageResult page = maker.Make(Html("<title> A  title\n of words </title>"));
+  EXPECT_EQ(page.title, "A title of words");
+  EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
+  EXPECT_EQ(page.location, "");
+  std::string title;
+  while (title.size() < 300) title += "\u20ac";
+  EXPECT_EQ(maker.Make(Html("<title>" + title)).title, title.substr(0, 255)) << "whole characters, at most 256 bytes";
+  const std::string target(3000, 'x');
+  const PageResult moved = maker.Make(
+      Response("http://a.test/", "HTTP/1.1 301 Moved\r\nContent-Type: a/b\r\nLocation: /" + target + "\r\n\r\n", ""));
+  EXPECT_EQ(moved.location, "/" + target.substr(1001));
+  EXPECT_EQ(moved.content_type, "a/b");
+  EXPECT_EQ(maker.Make(Response("http://a.test/", "HTTP/1.1 200 OK\r\nLocation: /x\r\n\r\n", "")).location, "");
+}
+
+TEST(PageMakerTest, MetadataTellsWhereAPageWasFound) {
+  PageMaker maker = Maker({.archive_metadata = true, .seed = 5});
+  FetchResponse response = Html("<title>A title</title><a href=/x>x</a><a href=/y>y</a>");
+  response.task.via = "http://b.test/from";
+  response.task.depth = 3;
+  const ArchiveItem item = maker.Make(std::move(response)).archive;
+  WarcReader reader(MemorySource(item.bytes), {});
+  std::string block;
+  while (reader.Next().value()) {
+    if (reader.record().type == WarcType::kMetadata) block = reader.ReadBlock().value();
+  }
+  EXPECT_THAT(block, testing::StartsWith("via: http://b.test/from\r\ndepth: 3\r\noutcome: answered\r\n"));
+  EXPECT_THAT(block, HasSubstr("\r\nfetchTimeMs: "));
+  EXPECT_THAT(block, testing::EndsWith("charset-detected: UTF-8\r\ntitle: A title\r\noutlinks: 2\r\n"));
 }
 
 TEST(PageMakerTest, CdxjPartsMakeTheLineOfTheIndexWriter) {

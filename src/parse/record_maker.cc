@@ -70,7 +70,8 @@ Result<RecordMaker> RecordMaker::Create(const Options& options) {
   ASSIGN_OR_RETURN(WarcWriter writer,
                    WarcWriter::Create({.gzip = true, .level = options.level, .block_digest_always = false}));
   ASSIGN_OR_RETURN(WarcWriter plain, WarcWriter::Create({.gzip = false, .block_digest_always = false}));
-  return RecordMaker(options, std::move(writer), std::move(plain));
+  ASSIGN_OR_RETURN(const Rng rng, options.seed ? Result<Rng>(Rng(*options.seed)) : Rng::FromSystem());
+  return RecordMaker(options, std::move(writer), std::move(plain), rng);
 }
 
 void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, const Url& url,
@@ -123,12 +124,17 @@ void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, 
 
   if (options_.metadata) {
     fields_.clear();
+    // The names of the standard where it has one.
+    if (!response.task.via.empty()) AppendWarcField(fields_, "via", response.task.via);
+    AppendWarcField(fields_, "depth", fmt::format("{}", response.task.depth));
     AppendWarcField(fields_, "outcome", FetchOutcomeName(facts.outcome));
     AppendMilliseconds(fields_, "connectTimeMs", response.times.begin_ns, response.times.connected_ns);
     AppendMilliseconds(fields_, "firstByteTimeMs", response.times.begin_ns, response.times.first_byte_ns);
     AppendMilliseconds(fields_, "fetchTimeMs", response.times.begin_ns, response.times.end_ns);
     AppendWarcField(fields_, "wireBytes", fmt::format("{}", response.wire_bytes));
     if (!facts.charset.empty()) AppendWarcField(fields_, "charset-detected", facts.charset);
+    if (!facts.title.empty()) AppendWarcField(fields_, "title", facts.title);
+    AppendWarcField(fields_, "outlinks", fmt::format("{}", facts.links));
     WarcRecordSpec metadata;
     metadata.type = WarcType::kMetadata;
     metadata.id = NextId();

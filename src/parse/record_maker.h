@@ -2,13 +2,15 @@
 //
 // Runs on the thread that fetched, so that compression and digests use all cores and the writer only appends. The
 // request comes first, then the response, then (when asked for) metadata; request and metadata name the response in
-// WARC-Concurrent-To. Ids come from a seeded Rng: the same answers give the same bytes.
+// WARC-Concurrent-To. Ids are random, never to be repeated by any crawl; with a seed the same answers give the same
+// bytes.
 //
 // Thread: one owner. Memory bound: WarcWriter's scratch, one record (kept up to kKeepRecord) and one head.
 
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,16 +31,18 @@ struct RecordFacts {
   int status = 0;
   std::string_view mime_detected;
   std::string_view charset;
-  std::string_view location;  // of a redirect, as written
-  bool packed = false;        // the body is compressed already: deflating it again is not worth its time
+  std::string_view location;  // of an answer 3xx, as written
+  std::string_view title;
+  size_t links = 0;     // found on the page
+  bool packed = false;  // the body is compressed already: deflating it again is not worth its time
 };
 
 class RecordMaker {
  public:
   struct Options {
-    uint64_t seed = 0;
-    int level = 1;          // GzipMember's
-    bool metadata = false;  // a metadata record with outcome, times and byte counts
+    std::optional<uint64_t> seed = {};  // of the record ids, for tests; none: the system's random source
+    int level = 1;                      // GzipMember's
+    bool metadata = false;              // a metadata record: where it was found, outcome, times, counts, title
   };
 
   static Result<RecordMaker> Create(const Options& options);
@@ -50,8 +54,8 @@ class RecordMaker {
  private:
   static constexpr size_t kKeepRecord = size_t{4} << 20;
 
-  RecordMaker(const Options& options, WarcWriter writer, WarcWriter plain)
-      : options_(options), writer_(std::move(writer)), plain_(std::move(plain)), rng_(options.seed) {}
+  RecordMaker(const Options& options, WarcWriter writer, WarcWriter plain, const Rng& rng)
+      : options_(options), writer_(std::move(writer)), plain_(std::move(plain)), rng_(rng) {}
   WarcId NextId() { return {.high = rng_.Next(), .low = rng_.Next()}; }
 
   Options options_;

@@ -48,6 +48,8 @@ std::string_view FaultName(FaultKind kind) {
       return "block-digest-differs";
     case FaultKind::kPayloadDigest:
       return "payload-digest-differs";
+    case FaultKind::kRepeatedId:
+      return "repeated-record-id";
     case FaultKind::kBadRecordEnd:
       return "bad-record-end";
     case FaultKind::kArcVersion:

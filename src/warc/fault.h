@@ -37,6 +37,7 @@ enum class FaultKind : uint8_t {
   kBadDigest,      // not an algorithm and a value
   kBlockDigest,    // the block's digest differs
   kPayloadDigest,  // the payload's digest differs
+  kRepeatedId,     // another record had this WARC-Record-ID before; found by `warc check`, which reads them all
   kBadRecordEnd,   // not ended by CRLF CRLF (WARC), or by a line end (ARC)
   kArcVersion,     // no version block at the front, or an unknown one
   kArcLine,        // a field of an ARC record's line is not what it should be

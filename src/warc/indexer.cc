@@ -10,7 +10,6 @@
 #include "url/raw_bytes.h"
 #include "url/surt.h"
 #include "warc/archived_chunks.h"
-#include "warc/cdxj.h"
 #include "warc/digest.h"
 #include "warc/post_query.h"
 
@@ -86,6 +85,16 @@ class Indexer {
     if (before) Emit(*before);
     result_.stats = reader.stats();
     return result_;
+  }
+
+  CdxjLine LineOf(const WarcRecord& record) {
+    CdxjLine line{record.uri().empty() ? "-" : SurtKey(record.uri()), record.Timestamp(), {}};
+    for (const std::string& name : options_.fields) {
+      // Only recordDigest, which is not one of ours, reads the source and may fail.
+      const auto value = Value(record, name);
+      if (value && *value) line.fields.push_back({name, **value});
+    }
+    return line;
   }
 
  private:
@@ -327,6 +336,14 @@ Result<IndexOptions> IndexStyle(std::string_view name) {
   if (name == "warcio") return WarcioStyle();
   return Fail(ErrorCode::kInvalidArgument,
               fmt::format("'{}' is not a style: use portolan, cdxj-indexer or warcio", name));
+}
+
+const std::vector<std::string>& CaptureFields() { return kOurFields; }
+
+CdxjLine CaptureLine(const WarcRecord& record, std::string_view filename) {
+  IndexOptions options;
+  options.filename = filename;
+  return Indexer({}, options, {}).LineOf(record);
 }
 
 Result<IndexResult> IndexArchive(const ByteSource& source, const IndexOptions& options, const LineSink& sink,

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "warc/cdxj.h"
 #include "warc/member_stream.h"
 #include "warc/reader.h"
 
@@ -62,6 +63,12 @@ struct IndexResult {
   uint64_t lines = 0;
   uint64_t unreachable = 0;  // records left out because they share a gzip member
 };
+
+// The line of one capture (by GET) in our own style, as far as its record tells: the fields of CaptureFields, those
+// left out that it does not have. REQUIRES: the record is read to its end (WarcReader::Finish), with payload_digest
+// where it may have none.
+CdxjLine CaptureLine(const WarcRecord& record, std::string_view filename);
+const std::vector<std::string>& CaptureFields();
 
 // Lines in the order of the file; sort them by bytes. `source` must be able to read at any offset when recordDigest is
 // among the fields.

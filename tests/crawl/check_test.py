@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 import crawls
 
@@ -22,6 +23,14 @@ def picture(folder):
     """Every file with its bytes and its time."""
     return {str(path.relative_to(folder)): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
             for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def alter(path, field, value):
+    """The sixth line of an index with another value."""
+    lines = path.read_text().splitlines()
+    key, timestamp, values = lines[5].split(" ", 2)
+    lines[5] = f"{key} {timestamp} {json.dumps(json.loads(values) | {field: value})}"
+    path.write_text("\n".join(lines) + "\n")
 
 
 class Check(unittest.TestCase):
@@ -59,7 +68,7 @@ class Check(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return json.loads(done.stdout)
 
-    def damaged(self, change):
+    def damaged(self, change, listed=None):
         """A copy of the whole crawl that something happened to, and what check says of it."""
         copy = pathlib.Path(self.folder.name) / "damaged"
         shutil.rmtree(copy, ignore_errors=True)
@@ -67,7 +76,7 @@ class Check(unittest.TestCase):
         name = change(copy)
         found = self.check(copy, code=1)
         self.assertFalse(found["ok"])
-        self.assertEqual(found["error_count"], len(found["errors"]))
+        self.assertEqual(found["error_count"] if listed is None else listed, len(found["errors"]))
         self.assertTrue(any(name in error for error in found["errors"]), (name, found["errors"]))
         return found
 
@@ -88,7 +97,8 @@ class Check(unittest.TestCase):
         self.assertEqual((found["ok"], found["errors"], found["torn_bytes"]), (True, [], 0))
         self.assertEqual(found["cdxj_lines"], self.summary["archived"])
         self.assertEqual(found["captures"], found["cdxj_lines"])
-        self.assertEqual(found["captures_repeated"], 0)
+        self.assertEqual((found["captures_repeated"], found["record_ids_repeated"]), (0, 0))
+        self.assertEqual(found["index_lines"], found["cdxj_lines"])
         self.assertGreater(found["warc_records"], found["cdxj_lines"])
         self.assertGreaterEqual(found["urls_known"], found["urls_done"])
         self.assertEqual(found["log_lines"], len(crawls.log_lines(self.whole)))
@@ -147,6 +157,49 @@ class Check(unittest.TestCase):
             path.write_text("\n".join(lines) + "\n")
             return path.name
         self.assertTrue(any("no capture begins at" in error for error in self.damaged(change)["errors"]))
+
+    def test_an_index_line_that_says_something_else(self):
+        for field, value in (("digest", "A" * 32), ("status", "500"), ("mime", "image/png"), ("url", "http://x.test/")):
+            def change(copy):
+                path = sorted(copy.glob("warc/*.cdxj"))[0]
+                alter(path, field, value)
+                return f"{path.name}:6: {field} is \"{value}\", by the record"
+            self.damaged(change)
+
+    def test_the_merged_index(self):
+        def emptied(copy):
+            (copy / "index.cdxj").write_text("")
+            return "index.cdxj: lacks "
+        self.assertEqual(self.damaged(emptied, listed=100)["error_count"], self.summary["archived"])
+
+        def missing(copy):
+            (copy / "index.cdxj").unlink()
+            return "index.cdxj: missing"
+        self.damaged(missing)
+
+        def shorter(copy):
+            lines = (copy / "index.cdxj").read_text().splitlines(keepends=True)
+            (copy / "index.cdxj").write_text("".join(lines[:3] + lines[4:]))
+            return "index.cdxj: lacks "
+        self.assertEqual(self.damaged(shorter)["error_count"], 1)
+
+        for field, value in (("digest", "A" * 32), ("status", "500"), ("charset", "x")):
+            def altered(copy):
+                alter(copy / "index.cdxj", field, value)
+                return "index.cdxj:6: differs from "
+            self.assertEqual(self.damaged(altered)["error_count"], 1)
+
+    def test_a_record_id_that_is_there_twice(self):
+        def change(copy):
+            path = sorted(copy.glob("warc/*.warc.gz"))[0]
+            with open(path, "rb") as file:
+                data = file.read()
+            info = zlib.decompressobj(wbits=31)
+            info.decompress(data)
+            path.write_bytes(data + data[:len(data) - len(info.unused_data)])
+            return f"{path.name}:{len(data)}: has the WARC-Record-ID of another record, at {path}:0"
+        found = self.damaged(change)
+        self.assertEqual((found["error_count"], found["record_ids_repeated"]), (1, 1))
 
     def test_a_file_of_the_archive_that_is_gone(self):
         def change(copy):

@@ -40,6 +40,7 @@ class Evil(unittest.TestCase):
             lines = crawls.log_lines(directory)
             warcs = sorted(directory.glob("warc/*.warc.gz"))
             checked = crawls.run(PROGRAM, "warc", "check", *warcs)
+            whole = crawls.run(PROGRAM, "check", directory)
         offences = report["oracle"]["offences"]
         offended = {offence["url"] for offence in offences}
         self.assertEqual(report["oracle_violations"], 0,
@@ -47,6 +48,7 @@ class Evil(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(report["pages"], PAGES)
         self.assertEqual(checked.returncode, 0, checked.stdout)
+        self.assertEqual(whole.returncode, 0, whole.stdout)
 
         # Every end is of a kind, and counted once.
         ended = [line for line in lines if line["kind"] != "robots" and not line.get("again")]

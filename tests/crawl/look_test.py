@@ -25,7 +25,8 @@ BUDGETS = ["--set", "budget.enabled=true", "--set", "budget.function=ranked top=
 PACE = ["--scope", "any", "--delay", "20ms", "--ip-delay", "2ms", "--set", "politeness.delay_factor=0",
         "--contact", "http://localhost/", "--connections", "8"]
 PLACES = {"unknown", "unchecked", "budget_queue", "budget_failed", "robots", "front", "back", "done", "denied"}
-LINK = re.compile(r"https?://[a-z0-9.:-]+/[^\"<>\s]*")
+# The URL of a record: what is before it, the page on which it was found, has no blank behind it.
+LINK = re.compile(r"https?://[a-z0-9.:-]+/(?:(?!https?://)[^\"<>\s])*(?=[\"<>\s]|$)")
 
 
 def files(directory):

@@ -1,0 +1,80 @@
+// RowSort: rows of four numbers come back in rising order, however many there are.
+//
+// For checks that compare two things that stand in different orders, or look for what is there twice: what is compared
+// becomes a row (a hash, a place), and neighbours tell. Rows stay in memory up to the bound; beyond it they are written
+// to one file as sorted runs, which are read side by side at the end. The file has no name while it is used, so a kill
+// leaves nothing behind.
+//
+//   RowSort rows(env, {.dir = "/tmp"});
+//   RETURN_IF_ERROR(rows.Add({hash, file, offset, 0}));    …
+//   RETURN_IF_ERROR(rows.Sort());
+//   for (RowSort::Row row;;) {
+//     ASSIGN_OR_RETURN(const bool more, rows.Next(row));
+//     if (!more) break;
+//   }
+//
+// Thread: one owner. Memory bound: options.memory, and one buffer of kLeastBuffer for each run beyond what that holds
+// (at the default that is from 8 x 10^9 rows on). Disk: 32 bytes per row, once there are more than fit in memory.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "io/env.h"
+
+namespace portolan {
+
+class RowSort {
+ public:
+  using Row = std::array<uint64_t, 4>;
+  struct Options {
+    std::string dir;  // of the file, where one is needed
+    size_t memory = size_t{32} << 20;
+  };
+  static constexpr size_t kLeastBuffer = 4096;
+
+  // REQUIRES: env outlives this.
+  RowSort(Env& env, const Options& options);
+
+  Status Add(const Row& row);
+  // No more rows come. REQUIRES, the next two: it was called once.
+  Status Sort();
+  // The next row. False: there are no more.
+  Result<bool> Next(Row& row);
+
+  uint64_t size() const { return size_; }
+
+ private:
+  struct Run {
+    uint64_t at = 0;   // next byte in the file
+    uint64_t end = 0;  // of the run
+    std::vector<Row> rows;
+    size_t next = 0;
+  };
+  struct Head {
+    Row row;
+    size_t run;
+    bool operator>(const Head& other) const { return row > other.row; }
+  };
+
+  Status WriteRun();
+  Status Advance(size_t run);  // its next row goes to heads_
+
+  Env& env_;
+  const Options options_;
+  const size_t most_;  // rows in memory
+  uint64_t size_ = 0;
+  std::vector<Row> rows_;
+  size_t next_ = 0;  // of rows_, where there are no runs
+  std::unique_ptr<File> file_;
+  std::vector<Run> runs_;
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
+};
+
+}  // namespace portolan
