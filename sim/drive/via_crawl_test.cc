@@ -73,9 +73,11 @@ std::vector<Line> Crawl(const World& world, bool budgets, bool via) {
   options.checkpoint_ns = 2 * kSecond;
   options.log_dir = "log";
   MemEnv env;
-  VirtualTime time(kBegin);
   Judge judge(world, {});
+  int64_t begin_ns = 0;
   for (int life = 0; life < 100; ++life) {
+    VirtualTime time(kBegin + begin_ns);  // what was to come dies with its life
+    options.begin_unix_ns = kBegin + begin_ns;
     auto crawl = VirtualCrawl::Open(env, world, time, judge, options).value();
     if (life == 0) {
       EXPECT_TRUE(crawl->Seed());
@@ -88,6 +90,7 @@ std::vector<Line> Crawl(const World& world, bool budgets, bool via) {
       EXPECT_TRUE(crawl->Finish());
       return ReadLog(env, "log");
     }
+    begin_ns += time.NowNs() + kSecond;
     crawl.reset();
     env.Crash(CrashMode::kLoseUnsynced, 1);
   }

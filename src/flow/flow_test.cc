@@ -239,6 +239,26 @@ TEST(UrlRecordTest, ViaTravelsWithTheUrl) {
   EXPECT_FALSE(DecodeUrlRecord(Bytes({4, 0, 0, 0, 0, 0, 0, 10, 0}) + "http://a/")) << "longer than what is left";
 }
 
+TEST(UrlRecordTest, WhateverReadsAsARecordIsWrittenAsTheSameBytes) {
+  const std::string good = EncodeUrlRecord({.budget = 9,
+                                            .robots = {.position = 1, .expires = 9},
+                                            .via = ViaOf("http://a.test/from", "http://a.test/to"),
+                                            .url = "http://a.test/to"});
+  int records = 0;
+  for (uint64_t n = 0; n < 20'000; ++n) {
+    std::string bytes = good.substr(0, good.size() - Mix64(3 * n) % 3 * (Mix64(3 * n + 1) % good.size()) / 2);
+    for (uint64_t change = 0; change < 1 + n % 3; ++change) {
+      const uint64_t random = Mix64(100 * n + change + 7);
+      if (!bytes.empty()) bytes[random % std::min<size_t>(bytes.size(), 40)] = static_cast<char>(random >> 32);
+    }
+    const auto record = DecodeUrlRecord(bytes);
+    if (!record) continue;
+    ++records;
+    ASSERT_EQ(EncodeUrlRecord(*record), bytes);
+  }
+  EXPECT_GT(records, 1000);
+}
+
 TEST(UrlRecordTest, DamagedBytesAreNoRecord) {
   const std::string good = EncodeUrlRecord({.robots = {.position = 1, .expires = 9}, .url = "http://a/"});
   for (size_t size = 0; size < 17; ++size) EXPECT_FALSE(DecodeUrlRecord(good.substr(0, size))) << size;
