@@ -132,7 +132,19 @@ bool CrawlLog::Add(const PageResult& result, const FetchLine& about) {
   if (!options_.enabled) return true;
   if (batch_.size() >= kBatch && !SendBatch(/*over_the_bound=*/false)) return false;
   AppendFetchLine(result, about, batch_);
+  shown_ = false;
   return true;
+}
+
+void CrawlLog::Show() {
+  if (shown_ || showing_ || thread_->stalled() || !SendBatch(/*over_the_bound=*/false)) return;
+  shown_ = true;
+  showing_ = true;
+  thread_->Send([this]() -> Status {
+    if (file_) RETURN_IF_ERROR(file_->Flush());
+    showing_ = false;
+    return {};
+  });
 }
 
 bool CrawlLog::SendBatch(bool over_the_bound) {

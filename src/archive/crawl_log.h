@@ -6,7 +6,8 @@
 //
 // Failures are in it like successes, so that the log alone tells the whole crawl. Files are log/crawl-<serial>.jsonl,
 // closed at `file_size`. The checkpoint knows the serial and length of the last one: a recovered crawl has each fetch
-// once. As with WARC files, the owner commits a checkpoint before the first Add.
+// once; what Show wrote beyond that is cut off. As with WARC files, the owner commits a checkpoint before the first
+// Add.
 //
 // Thread: one owner; on_error runs on the writing thread. Memory bound: options.queue_bytes waiting, as much being
 // written, and kBatch. At the bound Add says false and the line is not taken. Errors: as ArchiveWriter.
@@ -64,6 +65,10 @@ class CrawlLog : public Checkpointable {
 
   bool Add(const PageResult& result, const FetchLine& about);
 
+  // Hands everything so far to the file, without a sync: for readers, who need not wait for a checkpoint. Call it now
+  // and then; it does nothing where nothing came since.
+  void Show();
+
   // As ArchiveWriter's.
   void StartFlush(std::function<void(Status)> done) override;
   Status Flush() override;
@@ -92,7 +97,9 @@ class CrawlLog : public Checkpointable {
 
   Env& env_;
   const Options options_;
-  std::string batch_;  // the owner's
+  std::string batch_;                 // the owner's
+  bool shown_ = true;                 // likewise: the file has all of it, or was asked to
+  std::atomic<bool> showing_{false};  // one such request waits for the writing thread, and no second one
 
   // The writing thread's:
   uint64_t serial_ = 0;

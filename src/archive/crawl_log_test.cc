@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "io/faulty_env.h"
@@ -100,6 +101,38 @@ TEST(CrawlLogTest, FilesAreClosedAtTheirSizeAndEachLineIsThereOnce) {
     EXPECT_EQ(Lines(env), 5000);
     EXPECT_GT(env.List("log").value().size(), 2U);
     EXPECT_EQ(env.List("log").value()[0], "crawl-00001.jsonl");
+  }
+}
+
+TEST(CrawlLogTest, ShowsItsLinesWithoutACheckpointAndIsCutBackAfterACrash) {
+  for (const bool threads : {false, true}) {
+    MemEnv env;
+    Manifest manifest = Manifest::Open(env, "state").value();
+    CrawlLog::Options options;
+    options.dir = "log";
+    options.threads = threads;
+    {
+      auto log = CrawlLog::Open(env, manifest, options).value();
+      Checkpointable* const all[] = {log.get()};
+      ASSERT_TRUE(manifest.Commit(all));
+      for (int n = 0; n < 3; ++n) ASSERT_TRUE(log->Add(Answer(), {.url = "http://a.test/"}));
+      EXPECT_EQ(Lines(env), 0);
+      log->Show();
+      for (int tries = 0; Lines(env) < 3 && tries < 3000; ++tries) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      EXPECT_EQ(Lines(env), 3);
+      ASSERT_TRUE(manifest.Commit(all));
+      ASSERT_TRUE(log->Add(Answer(), {.url = "http://a.test/later"}));
+      for (int tries = 0; Lines(env) < 4 && tries < 3000; ++tries) {
+        log->Show();
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      EXPECT_EQ(Lines(env), 4);
+    }
+    Manifest again = Manifest::Open(env, "state").value();
+    auto log = CrawlLog::Open(env, again, options).value();
+    EXPECT_EQ(Lines(env), 3) << "what no checkpoint knows is fetched, and logged, again";
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/crawl_session.h"
+#include "crawl/engine.h"
 #include "io/env.h"
 #include "warc/warc_time.h"
 
@@ -17,6 +18,13 @@ Result<Config> LoadCrawlConfig(const std::string& dir) {
 }
 
 std::string StateDirOf(const std::string& dir) { return JoinPath(dir, "state"); }
+
+bool IsRunning(const std::string& dir) {
+  const std::string lock = JoinPath(StateDirOf(dir), kStateLock);
+  if (!Env::Posix().Exists(lock)) return false;
+  const auto held = Env::Posix().Lock(lock);
+  return !held && held.error().code() == ErrorCode::kBusy;
+}
 
 std::string TimeOfCheckpoint(int64_t unix_ns) {
   if (unix_ns == 0) return "never";

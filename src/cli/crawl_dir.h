@@ -15,6 +15,9 @@ Result<Config> LoadCrawlConfig(const std::string& dir);
 
 std::string StateDirOf(const std::string& dir);
 
+// Does a process work on the crawl now? (It holds the state's lock.)
+bool IsRunning(const std::string& dir);
+
 // "2026-01-31T12:30:01Z"; of 0 "never".
 std::string TimeOfCheckpoint(int64_t unix_ns);
 

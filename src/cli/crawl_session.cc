@@ -375,12 +375,17 @@ void PrintSummary(const SessionEnd& end, const SessionOptions& options) {
   }
   const CrawlCounts& counts = progress.counts;
   const char* why = progress.state != "done" ? "stopped" : end.limit.empty() ? "nothing is left to fetch" : "";
-  fmt::print("{}: {} pages, {} received, in {}{}{}\n", progress.state == "done" ? "done" : "stopped", counts.pages(),
-             FormatBytes(counts.wire_bytes), FormatDuration(progress.seconds), end.limit.empty() ? "" : ", limit: ",
+  fmt::print("{}: {}, {} received, in {}{}{}\n", progress.state == "done" ? "done" : "stopped",
+             Counted(counts.pages(), "page"), FormatBytes(counts.wire_bytes), FormatDuration(progress.seconds),
+             end.limit.empty() ? "" : ", limit: ",
              end.limit.empty() ? (progress.state == "done" ? fmt::format(" ({})", why) : "") : end.limit);
   if (progress.state == "done" && counts.pages() == 0 && !options.seeds.empty()) {
     if (const std::string nothing = WhyNothing(options); !nothing.empty()) fmt::print("  why       {}\n", nothing);
   }
+  for (const HostTrouble& trouble : progress.unreachable_hosts) {
+    fmt::print("  given up  {} ({})\n", trouble.what, trouble.why);
+  }
+  for (const LeftOut& left_out : progress.left_out) fmt::print("  left out  {}\n", LeftOutWords(left_out));
   if (options.config.archive.enabled) {
     for (const std::string& directory : options.config.archive.directories) {
       fmt::print("  archive   {}\n", ArchiveDirectory(options.dir, directory));

@@ -19,6 +19,7 @@ namespace {
 constexpr double kDrawEvery = 0.2;  // seconds, on a terminal
 constexpr double kLineEvery = 10;   // seconds, in a log
 constexpr double kRateWindow = 10;  // seconds that the rates look back
+constexpr size_t kShownUrls = 3;    // in flight, and awaited
 
 int TerminalWidth() {
   winsize size{};
@@ -39,6 +40,7 @@ std::string Troubles(const CrawlCounts& counts) {
   }
   add(counts.denied, "robots");
   add(counts.unreachable, "robots unreachable");
+  add(counts.retries, "tried again");
   std::sort(kinds.begin(), kinds.end(), std::greater<>());
   std::string text;
   for (auto& [count, name] : kinds) {
@@ -58,12 +60,12 @@ LiveDisplay::Style LiveDisplay::Choose(bool quiet) {
 std::string LiveDisplay::Render(const CrawlProgress& progress, const CrawlRates& rates, int width) {
   const CrawlCounts& counts = progress.counts;
   std::string goal;
-  if (progress.max_pages > 0) {
-    const double share = std::min(1.0, double(counts.pages()) / double(progress.max_pages));
+  if (progress.goal_pages > 0) {
+    const double share = std::min(1.0, double(counts.pages()) / double(progress.goal_pages));
     const int cells = 20;
     const int full = static_cast<int>(share * cells);
     for (int i = 0; i < cells; ++i) goal += i < full ? "█" : "░";
-    goal = fmt::format("{} {:.0f} % of {}", goal, share * 100, Count(progress.max_pages));
+    goal = fmt::format("{} {:.0f} % of {}", goal, share * 100, Count(progress.goal_pages));
   }
   const std::string eta = rates.eta_s >= 0 ? "about " + FormatDuration(rates.eta_s) + " left" : "";
   std::vector<std::string> lines;
@@ -75,9 +77,27 @@ std::string LiveDisplay::Render(const CrawlProgress& progress, const CrawlRates&
   lines.push_back(fmt::format("queues    {} waiting · {} at robots.txt · {} unchecked · {} in flight",
                               Count(progress.waiting), Count(progress.at_gate), Count(progress.unanswered),
                               progress.in_flight));
-  lines.push_back(fmt::format("known     {} URLs · {} hosts in memory · {} RSS", Count(progress.urls_seen),
-                              Count(progress.hosts), FormatBytes(progress.rss_bytes)));
+  lines.push_back(fmt::format("known     {} URLs · {}{} hosts crawled · {} in memory · {} RSS",
+                              Count(progress.urls_seen), Count(progress.hosts_crawled),
+                              progress.hosts_counted ? "" : "+", Count(progress.hosts),
+                              FormatBytes(progress.rss_bytes)));
+  for (size_t i = 0; i < std::min(progress.flying.size(), kShownUrls); ++i) {
+    const FlyingUrl& url = progress.flying[i];
+    const std::string since = url.seconds >= 1 ? fmt::format(" for {}", FormatDuration(url.seconds)) : "";
+    lines.push_back(fmt::format("{}{}{}", i == 0 ? "fetching  " : "          ", url.url, since));
+  }
+  if (progress.slowest_waiting > 1) {
+    lines.push_back(fmt::format("slowest   {}: {} waiting, one every {}", progress.slowest_host,
+                                Count(progress.slowest_waiting), FormatDuration(progress.slowest_gap_s)));
+  }
+  for (size_t i = 0; i < std::min(progress.awaited.size(), kShownUrls); ++i) {
+    lines.push_back(
+        fmt::format("{}{}", i == 0 ? "waiting   for " : "          for ", AwaitedWords(progress.awaited[i])));
+  }
   lines.push_back("troubles  " + Troubles(counts));
+  for (size_t i = 0; i < progress.left_out.size(); ++i) {
+    lines.push_back(fmt::format("{}{}", i == 0 ? "left out  " : "          ", LeftOutWords(progress.left_out[i])));
+  }
   std::string text;
   for (const std::string& line : lines) {
     // Cut at the width, counting characters: a line that wraps would break drawing in place.
@@ -109,6 +129,7 @@ void LiveDisplay::Draw(const CrawlProgress& progress) {
   drawn_at_ = progress.session_seconds;
   const CrawlRates rates = Rates(progress);
   if (style_ == Style::kLines) {
+    const std::string waiting_for = progress.awaited.empty() ? "nothing" : AwaitedWords(progress.awaited.front());
     Log(LogLevel::kInfo, "crawl",
         {{"state", progress.state},
          {"pages", progress.counts.pages()},
@@ -118,6 +139,7 @@ void LiveDisplay::Draw(const CrawlProgress& progress) {
          {"in_flight", progress.in_flight},
          {"hosts", progress.hosts},
          {"received", FormatBytes(progress.counts.wire_bytes)},
+         {"waiting_for", waiting_for},
          {"troubles", Troubles(progress.counts)}});
     return;
   }
@@ -130,6 +152,7 @@ void LiveDisplay::Draw(const CrawlProgress& progress) {
     out += block.substr(begin, end - begin) + "\x1b[K\n";
     begin = end + 1;
   }
+  out += "\x1b[J";  // lines of a block that was longer
   std::fwrite(out.data(), 1, out.size(), stderr);
   std::fflush(stderr);
 }

@@ -2,29 +2,59 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/crawl_dir.h"
 #include "cli/crawl_session.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
-#include "crawl/engine.h"
+#include "crawl/progress.h"
+#include "crawl/wiring.h"
 #include "io/env.h"
 
 namespace portolan {
 namespace {
 
-// Another process holds the state's lock: it runs.
-bool IsRunning(const std::string& dir) {
-  const std::string lock = JoinPath(JoinPath(dir, "state"), kStateLock);
-  if (!Env::Posix().Exists(lock)) return false;
-  const auto held = Env::Posix().Lock(lock);
-  return !held && held.error().code() == ErrorCode::kBusy;
+using Json = nlohmann::ordered_json;
+
+Json ListOf(const Json& status, const char* key) {
+  return status.contains(key) && status[key].is_array() ? status[key] : Json::array();
 }
 
-void PrintTable(const nlohmann::ordered_json& status, const std::string& dir, bool running) {
+uint64_t SizeOf(const std::string& path) {
+  std::error_code error;
+  const uint64_t size = std::filesystem::file_size(path, error);
+  return error ? 0 : size;
+}
+
+// What the crawl takes on disk, by part. Files that go while they are counted count for nothing.
+Json DiskUsage(const std::string& dir) {
+  const auto bytes_below = [](const std::string& path) {
+    uint64_t bytes = 0;
+    const auto names = Env::Posix().List(path);
+    if (!names) return bytes;
+    for (const std::string& name : *names) {
+      bytes += SizeOf(JoinPath(path, name));
+    }
+    return bytes;
+  };
+  uint64_t archive = 0;
+  if (const auto config = LoadCrawlConfig(dir)) {
+    for (const std::string& directory : config->archive.directories) {
+      archive += bytes_below(ArchiveDirectory(dir, directory));
+    }
+  }
+  return {{"archive", archive},
+          {"log", bytes_below(JoinPath(dir, "log"))},
+          {"state", bytes_below(StateDirOf(dir))},
+          {"index", SizeOf(JoinPath(dir, "index.cdxj"))}};
+}
+
+void PrintTable(const Json& status, const std::string& dir, bool running) {
   const std::string state = status.value("state", "?");
   fmt::print("{}: {}{}\n", dir, running && !state.starts_with("paused") ? "running" : state,
              !running && (state == "stopping" || state.starts_with("running") || state.starts_with("paused"))
@@ -43,8 +73,44 @@ void PrintTable(const nlohmann::ordered_json& status, const std::string& dir, bo
         outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count.dump(), name);
     }
   }
-  fmt::print("  ended      {}{} robots_denied\n", outcomes,
-             fmt::format("{}{}", outcomes.empty() ? "" : ", ", status.value("robots_denied", 0ULL)));
+  for (const char* name : {"robots_denied", "robots_unreachable", "excluded"}) {
+    const uint64_t count = status.value(name, 0ULL);
+    if (count > 0 || std::string_view(name) == "robots_denied") {
+      outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count, name);
+    }
+  }
+  fmt::print("  ended      {}\n", outcomes);
+  fmt::print("  fetches    {}: {} of robots.txt, {} tried again\n", status.value("fetches", 0ULL),
+             status.value("robots_fetches", 0ULL), status.value("retries", 0ULL));
+  fmt::print("  links      {} found, {} out of scope\n", status.value("links", 0ULL),
+             status.value("out_of_scope", 0ULL));
+  fmt::print("  hosts      {}{} crawled in the last run, {} in memory\n", status.value("hosts_crawled", 0ULL),
+             status.value("hosts_counted", true) ? "" : " or more", status.value("hosts", 0ULL));
+  for (const Json& host : ListOf(status, "top_hosts")) {
+    fmt::print("             {}: {} ({:.1f}/s), {}\n", host.value("host", "?"),
+               Counted(host.value("pages", 0ULL), "page"), host.value("pages_per_s", 0.0),
+               FormatBytes(host.value("bytes", 0ULL)));
+  }
+  const Json slowest = status.value("slowest_host", Json());
+  if (running && slowest.is_object() && slowest.value("waiting", 0ULL) > 1) {
+    fmt::print("  slowest    {}: {} waiting, one every {}\n", slowest.value("host", "?"),
+               slowest.value("waiting", 0ULL), FormatDuration(slowest.value("gap_s", 0.0)));
+  }
+  if (running) {
+    for (const Json& url : ListOf(status, "fetching")) fmt::print("  fetching   {}\n", url.value("url", "?"));
+    for (const Json& url : ListOf(status, "waiting_for")) fmt::print("  waiting    for {}\n", url.value("words", "?"));
+  }
+  for (const Json& host : ListOf(status, "unreachable_hosts")) {
+    fmt::print("  given up   {} ({})\n", host.value("what", "?"), host.value("why", "?"));
+  }
+  for (const Json& left_out : ListOf(status, "left_out")) fmt::print("  left out   {}\n", left_out.value("words", "?"));
+  if (status.contains("disk")) {
+    std::string parts;
+    for (const auto& [name, bytes] : status["disk"].items()) {
+      parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, FormatBytes(bytes.get<uint64_t>()));
+    }
+    fmt::print("  disk       {}\n", parts);
+  }
   const uint64_t left =
       status.value("waiting", 0ULL) + status.value("at_gate", 0ULL) + status.value("unanswered", 0ULL);
   if (!running && (left > 0 || state != "done")) fmt::print("  go on      portolan resume {}\n", dir);
@@ -72,6 +138,7 @@ int RunStatus(int argc, char** argv) {
     return kExitBadInput;
   }
   const bool running = IsRunning(dir);
+  status["disk"] = DiskUsage(dir);
   if (json) {
     status["process_running"] = running;
     fmt::print("{}\n", status.dump(2));

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
+#include "cli/crawl_session.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/locate_url.h"
@@ -19,6 +20,7 @@
 #include "crawl/wiring.h"
 #include "flow/url_record.h"
 #include "io/env.h"
+#include "io/local_socket.h"
 
 namespace portolan {
 namespace {
@@ -33,12 +35,19 @@ struct Finding {
   UrlWhereabouts at;
   std::vector<Json> log;  // its lines, the last kMaxLines
   uint64_t log_lines = 0;
+  Json robots_log;  // the last line of its origin's robots.txt; null: none
+  // Of what the state is: of the last checkpoint, of one that the running crawl made for this question, or the running
+  // crawl did not make one in time.
+  enum class Fresh : uint8_t { kNotRunning, kNow, kNoAnswer } fresh = Fresh::kNotRunning;
+  std::string no_answer;                  // why not
+  std::vector<std::string> switched_off;  // settings that keep URLs out, in words
 
   std::string where;
   std::string verdict;
 };
 
 constexpr size_t kMaxLines = 100;
+constexpr int64_t kAskNs = 5'000'000'000;  // for a checkpoint of a crawl that runs
 
 // Says what is read when it takes long.
 class Progress {
@@ -68,11 +77,18 @@ bool JudgeByLog(Finding& finding) {
   const Json& last = finding.log.back();
   const std::string outcome = last.value("outcome", "?");
   const std::string time = last.value("time", "?");
-  if (outcome == "robots_denied" || outcome == "robots_unreachable") {
+  if (outcome == "robots_denied" || outcome == "robots_unreachable" || outcome == "out_of_scope") {
     finding.where = "denied";
-    finding.verdict = outcome == "robots_denied"
-                          ? fmt::format("denied: robots.txt of its origin forbade it on {}", time)
-                          : fmt::format("denied: robots.txt of its origin could not be had, given up on {}", time);
+    if (outcome == "robots_denied") {
+      finding.verdict = fmt::format("denied: robots.txt of its origin forbade it on {}", time);
+    } else if (outcome == "robots_unreachable") {
+      finding.verdict =
+          fmt::format("denied: robots.txt of its origin could not be had{}, given up on {}",
+                      finding.robots_log.is_object() ? fmt::format(" ({})", WordsOf(finding.robots_log)) : "", time);
+    } else {
+      finding.verdict =
+          fmt::format("out of scope: it was waiting to be fetched, and on {} the settings left it out", time);
+    }
     return true;
   }
   finding.where = "done";
@@ -92,7 +108,11 @@ std::string WaitingInBudget(const UrlWhereabouts& at) {
 std::string NeverFound(const Finding& finding) {
   if (finding.seed) return "never found: it is a seed, and the last checkpoint is from before the seeds were taken";
   if (!finding.in_scope) return "out of scope: the crawl's settings leave it out";
-  return "never found: no page that was read links to it (or only as nofollow or beyond the depth limit)";
+  std::string verdict = "never found: no page that was read has a link to it that is followed";
+  for (size_t i = 0; i < finding.switched_off.size(); ++i) {
+    verdict += fmt::format("{}{}", i == 0 ? " (" : "; ", finding.switched_off[i]);
+  }
+  return finding.switched_off.empty() ? verdict : verdict + ")";
 }
 
 void Judge(Finding& finding) {
@@ -122,6 +142,9 @@ void Judge(Finding& finding) {
       return;
     case UrlPlace::kRobots:
       finding.verdict = "waiting at robots.txt: " + at.detail;
+      if (finding.robots_log.is_object() && finding.robots_log.value("again", false)) {
+        finding.verdict += fmt::format("; the last try brought {}", WordsOf(finding.robots_log));
+      }
       return;
     case UrlPlace::kFront:
       finding.verdict = "waiting for its host's turn: " + at.detail + again;
@@ -164,6 +187,9 @@ void PrintJson(const Finding& finding) {
   json["log"] = finding.log;
   json["log_lines"] = finding.log_lines;
   json["checkpoint"] = TimeOfCheckpoint(at.checkpoint_unix_ns);
+  json["running"] = finding.fresh != Finding::Fresh::kNotRunning;
+  json["now"] = finding.fresh == Finding::Fresh::kNow;
+  json["switched_off"] = finding.switched_off;
   json["verdict"] = finding.verdict;
   fmt::print("{}\n", json.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace));
 }
@@ -194,18 +220,55 @@ void PrintText(const Finding& finding) {
     fmt::print("  log      {} {}{}\n", line.value("time", "?"), WordsOf(line),
                line.value("again", false) ? ", to be tried again" : "");
   }
-  fmt::print("  as of    {} (last checkpoint; the log is newer)\n", TimeOfCheckpoint(at.checkpoint_unix_ns));
+  const char* of_what = finding.fresh == Finding::Fresh::kNow ? "a checkpoint that the crawl made for this question"
+                                                              : "last checkpoint; the log is newer";
+  fmt::print("  as of    {} ({})\n", TimeOfCheckpoint(at.checkpoint_unix_ns), of_what);
+  if (finding.fresh == Finding::Fresh::kNoAnswer) {
+    fmt::print("  beware   the crawl runs and did not answer ({}): what follows may have changed\n", finding.no_answer);
+  }
   fmt::print("{}\n", finding.verdict);
+}
+
+// Asks a crawl that runs to bring what is on disk up to now.
+void Refresh(const std::string& dir, Finding& finding) {
+  if (!IsRunning(dir)) return;
+  const auto answer = AskLocal(ControlPathOf(dir), "checkpoint", kAskNs);
+  finding.fresh = answer && *answer == "ok" ? Finding::Fresh::kNow : Finding::Fresh::kNoAnswer;
+  if (!answer) {
+    finding.no_answer = answer.error().message();
+  } else if (*answer != "ok") {
+    finding.no_answer = *answer;
+  }
+}
+
+// What keeps links from being followed in this crawl. Limits only where they did so.
+std::vector<std::string> SwitchedOff(const std::string& dir, const Config& config, const std::string& url) {
+  std::vector<std::string> all;
+  if (url.size() > config.scope.max_url_length) {
+    all.push_back(fmt::format("it has {} bytes: scope.max_url_length = {}", url.size(), config.scope.max_url_length));
+  }
+  if (!config.scope.embeds) all.emplace_back("embeds are not fetched: scope.embeds = false");
+  if (!config.scope.follow_nofollow) all.emplace_back("nofollow is obeyed: scope.follow_nofollow = false");
+  if (!config.scope.sitemaps) all.emplace_back("sitemaps are not read: scope.sitemaps = false");
+  const auto status = ReadWholeFile(Env::Posix(), JoinPath(dir, kStatusFile));
+  const Json json = status ? Json::parse(*status, nullptr, false) : Json();
+  if (!json.is_object() || !json.contains("left_out")) return all;
+  for (const Json& left_out : json["left_out"]) all.push_back("left out: " + left_out.value("words", "?"));
+  return all;
 }
 
 Result<Finding> Look(const std::string& dir, const std::string& text) {
   ASSIGN_OR_RETURN(const Config config, LoadCrawlConfig(dir));
   Finding finding;
-  ASSIGN_OR_RETURN(finding.url, CanonicalSeed(text, config));
+  Config any_length = config;  // one that is too long is answered, too
+  any_length.scope.max_url_length = 1 << 20;
+  ASSIGN_OR_RETURN(finding.url, CanonicalSeed(text, any_length));
   const std::vector<std::string>& seeds = config.crawl.seeds;
   finding.seed = std::find(seeds.begin(), seeds.end(), finding.url) != seeds.end();
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(ScopeOf(config, seeds)));
-  finding.in_scope = finding.seed || scope.Contains(finding.url, HostKey(finding.url));
+  finding.in_scope = finding.seed ? !scope.Excludes(finding.url) : scope.Contains(finding.url, HostKey(finding.url));
+  finding.switched_off = SwitchedOff(dir, config, finding.url);
+  Refresh(dir, finding);
   const Progress progress;
   ASSIGN_OR_RETURN(finding.at,
                    LocateUrl(Env::Posix(), finding.url, {.state_dir = StateDirOf(dir), .progress = progress}));
@@ -221,6 +284,17 @@ Result<Finding> Look(const std::string& dir, const std::string& text) {
     finding.log.push_back(std::move(parsed));
   }));
   finding.requisite = config.scope.requisites && !finding.in_scope && (finding.at.seen || finding.log_lines > 0);
+  RETURN_IF_ERROR(
+      ForEachLogLine(Env::Posix(), log, std::string(OriginOf(finding.url)) + "/robots.txt", [&](std::string_view line) {
+        Json parsed = Json::parse(line, nullptr, false);
+        if (parsed.is_object() && parsed.value("kind", "") == "robots") {
+          finding.robots_log = std::move(parsed);
+        }
+      }));
+  if (!finding.at.robots_allowed && finding.robots_log.is_object() && finding.robots_log.value("again", false)) {
+    finding.at.robots =
+        fmt::format("robots.txt of its origin did not come ({}); it is asked for again", WordsOf(finding.robots_log));
+  }
   Judge(finding);
   return finding;
 }
@@ -230,8 +304,9 @@ Result<Finding> Look(const std::string& dir, const std::string& text) {
 int RunWhy(int argc, char** argv) {
   VerbApp app("why",
               "Says where a URL of a crawl is now and what it waits for: its domain's budget, robots.txt, its\n"
-              "host's queue; or how it ended. Reads the last checkpoint and the log, whether the crawl runs or\n"
-              "not. In a large crawl that may take minutes.");
+              "host's queue; or how it ended. A crawl that runs is asked for a checkpoint first, so the answer is\n"
+              "of now; of one that does not, the last checkpoint and the log are read. In a large crawl that may\n"
+              "take minutes.");
   std::string dir;
   std::string url;
   bool json = false;

@@ -59,7 +59,8 @@ struct Config {
     Words seeds;
     // Limits of the whole crawl. 0: none.
     uint64_t max_pages = 1'000'000;
-    std::optional<uint64_t> max_depth = 100;  // links from a seed; 0: the seeds alone; written "none": no limit
+    // Links from a seed; 0: the seeds alone; written "none": no limit. Chains of "next chapter" are thousands long.
+    std::optional<uint64_t> max_depth = 10'000;
     ByteCount max_bytes = {};
     Duration max_time = {};
     uint64_t max_redirects = 10;
@@ -97,6 +98,7 @@ struct Config {
     Duration max_retry_after = std::chrono::hours(24);
     Duration max_back_off = std::chrono::hours(1);
     uint64_t give_up_after = 12;
+    bool give_up_quickly = true;
     Duration robots_ttl = std::chrono::hours(24);
     Duration robots_retry = std::chrono::hours(1);
   } politeness;

@@ -217,6 +217,7 @@ Config ForProfile(Profile profile) {
     config.politeness.host_delay = seconds(40);  // tau_h
     config.politeness.ip_delay = seconds(1);     // tau_s
     config.politeness.host_delay_floor = seconds(10);
+    config.politeness.give_up_quickly = false;
     config.politeness.ip_delay_floor = std::chrono::milliseconds(50);
     config.budget.enabled = true;
     config.fetch.loops = 0;

@@ -165,6 +165,8 @@ const std::vector<ConfigField>& ConfigFields() {
       NUMBER(politeness, max_back_off, seconds(0), kYear, "Where the doubling wait for an ill host stops."),
       NUMBER(politeness, give_up_after, 0, 1'000'000,
              "Give a host up that was ill so many times in a row; 0 for never."),
+      SETTING(politeness, give_up_quickly,
+              "When nothing is left but what failed before, try again after seconds, not minutes, and end."),
       NUMBER(politeness, robots_ttl, seconds(1), days(30), "Read robots.txt again after so long."),
       NUMBER(politeness, robots_retry, seconds(1), days(30),
              "Ask again after so long for a robots.txt that could not be had."),

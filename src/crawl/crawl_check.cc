@@ -152,7 +152,8 @@ class Checker {
                       census.frontier + census.in_flight - census.robots, census.robots, census.finished));
     }
     // A URL whose rules were too old when its turn came has entered twice.
-    if (seen.unique - std::min(seen.unique, census.admission) > gate.entered) {
+    // One that the scope leaves out meanwhile may not have entered at all.
+    if (seen.unique - std::min(seen.unique, census.admission) > gate.entered + shard.counts().excluded) {
       Report(fmt::format("urls: {} were new and {} wait for their budget, {} came to the gate", seen.unique,
                          census.admission, gate.entered));
     }

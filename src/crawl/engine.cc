@@ -18,6 +18,11 @@ constexpr int64_t kSoonNs = 10'000'000;      // then a timer rings this late at 
 constexpr int64_t kLateRetryNs = 5'000'000;  // the archive is asked again whether it has room
 constexpr int64_t kCopyLaterNs = 1'000'000;  // the checkpoint's copies are being written: then the next ones
 
+constexpr int64_t kShowLogNs = 1'000'000'000;
+constexpr size_t kShownHosts = 5;       // of CrawlProgress
+constexpr size_t kShownUrls = 5;        // likewise
+constexpr uint64_t kToldTroubles = 50;  // hosts that do not answer, in the log for people; the crawl log has all
+
 uint64_t WeightOf(const PageResult& result) {
   return sizeof(PageResult) + result.archive.bytes.size() + result.links.text.size() +
          result.links.links.size() * sizeof(FoundLink);
@@ -78,6 +83,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
 }
 
 Engine::~Engine() {
+  control_.reset();
   pages_.Close();
   names_.Close();
   if (cancelling_.joinable()) cancelling_.join();
@@ -180,6 +186,7 @@ void Engine::Turn() {
   }
   if (const Status status = shard_->OnTick(Now()); !status) return Fail(status.error());
   NoteOutage();
+  NoteTroubles();
   EndIfOver();
   CheckpointIfDue();
   SetTimer();
@@ -294,6 +301,22 @@ void Engine::NoteOutage() {
   outage_ = what;
 }
 
+// On the open web dead hosts are nothing to tell anybody of.
+void Engine::NoteTroubles() {
+  const LogLevel level = options_.shard.give_up_quickly ? LogLevel::kWarn : LogLevel::kDebug;
+  for (const HostTrouble& trouble : shard_->TakeTroubles()) {
+    if (troubles_told_ > kToldTroubles) return;
+    if (troubles_told_++ == kToldTroubles) {
+      Log(level, "more hosts do not answer: the crawl log has them all", {});
+    } else if (trouble.given_up) {
+      Log(level, "a host is given up", {{"what", trouble.what}, {"why", trouble.why}, {"attempts", trouble.attempt}});
+    } else {
+      Log(level, "a host does not answer: it is asked again",
+          {{"what", trouble.what}, {"why", trouble.why}, {"attempt", trouble.attempt}});
+    }
+  }
+}
+
 void Engine::EndIfOver() {
   if (shard_->state() == Shard::State::kRunning || !late_.empty()) return;
   over_ = true;
@@ -305,6 +328,8 @@ void Engine::EndIfOver() {
 void Engine::CheckpointIfDue() {
   if (!checkpoint_due_ || over_ || full_ || checkpointer_->active() || !late_.empty() || !shard_->Settled()) return;
   checkpoint_due_ = false;
+  answering_.insert(answering_.end(), asked_.begin(), asked_.end());
+  asked_.clear();
   const int64_t begin = clock_.NowNs();
   checkpointer_->Start(Checkpointables(), [this] { loop_->Post([this] { FinishCheckpoint(); }); });
   checkpoint_started_ns_ = clock_.NowNs();
@@ -347,11 +372,41 @@ void Engine::FinishCheckpoint() {
   if (!status) {
     // What was written of it is left behind and the next one is made anew.
     checkpoint_due_ = true;
+    AnswerAsked(answering_, "error " + status.error().message());
     OnDiskError(status.error());
     return;
   }
   ++checkpoints_done_;
+  AnswerAsked(answering_, "ok");
   CheckpointIfDue();
+}
+
+// ---- questions of other processes
+
+// A crawl goes on without it: only that whoever looks at it sees its last checkpoint.
+void Engine::Listen() {
+  if (options_.control.empty()) return;
+  auto server =
+      LocalServer::Listen(*loop_, options_.control,
+                          [this](LocalServer::ClientId client, const std::string& line) { OnAsked(client, line); });
+  if (server) {
+    control_ = *std::move(server);
+  } else {
+    Log(LogLevel::kWarn, "nobody can ask this crawl: no socket", {{"why", server.error().message()}});
+  }
+}
+
+void Engine::OnAsked(LocalServer::ClientId client, const std::string& line) {
+  if (line != "checkpoint") return control_->Answer(client, "error: not a question that is known here");
+  if (full_) return control_->Answer(client, "error: " + state_name_);
+  asked_.push_back(client);  // at most LocalServer::kMaxClients
+  checkpoint_due_ = true;
+  CheckpointIfDue();
+}
+
+void Engine::AnswerAsked(std::vector<LocalServer::ClientId>& clients, std::string_view answer) {
+  for (const LocalServer::ClientId client : clients) control_->Answer(client, answer);
+  clients.clear();
 }
 
 std::vector<Checkpointable*> Engine::Checkpointables() const {
@@ -398,7 +453,24 @@ CrawlProgress Engine::Picture() const {
   picture.rss_bytes = ResidentBytes();
   picture.checkpoints = checkpoints_done_;
   picture.checkpoint_longest_ms = static_cast<double>(checkpoint_longest_ns_) * 1e-6;
+  picture.hosts_crawled = shard_->hosts().hosts();
+  picture.hosts_counted = shard_->hosts().complete();
+  picture.top_hosts = shard_->hosts().Top(kShownHosts);
+  Frontier::Slowest slowest = shard_->SlowestHost();
+  picture.slowest_host = std::move(slowest.host);
+  picture.slowest_waiting = slowest.urls;
+  picture.slowest_gap_s = static_cast<double>(slowest.gap_ns) * 1e-9;
+  picture.flying = shard_->Flying(kShownUrls, now);
+  picture.awaited = shard_->Awaited(kShownUrls, now);
+  picture.unreachable_hosts = shard_->given_up();
+  picture.left_out =
+      LeftOutOf(picture.counts, {.max_depth = options_.shard.depth_limited ? options_.shard.max_depth : uint64_t{0},
+                                 .max_redirects = options_.shard.max_hops,
+                                 .max_url_length = options_.page.link.max_length,
+                                 .max_links = options_.page.max_links,
+                                 .max_body = options_.fetch.limits.max_body});
   picture.max_pages = options_.shard.max_pages;
+  picture.goal_pages = options_.pages_are_goal ? options_.shard.max_pages : 0;
   picture.max_bytes = options_.shard.max_bytes;
   picture.max_seconds = static_cast<double>(options_.shard.max_time_ns) * 1e-9;
   return picture;
@@ -415,6 +487,8 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   LookForRoom();
   loop_->AddTimer(options_.retry_ns, [this] { LookForRoom(); }, options_.retry_ns);
   loop_->AddTimer(options_.show_ns, [&] { show(Picture()); }, options_.show_ns);
+  loop_->AddTimer(kShowLogNs, [this] { log_->Show(); }, kShowLogNs);
+  Listen();
   loop_->AddTimer(
       options_.checkpoint_ns,
       [this] {
@@ -430,6 +504,9 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   fetch_->Stop();
   RETURN_IF_ERROR(EndCheckpoint());  // before the archive flushes again: it must know which state was committed
   RETURN_IF_ERROR(Checkpoint());
+  AnswerAsked(answering_, "ok");
+  AnswerAsked(asked_, "ok");
+  control_.reset();
   if (shard_->state() == Shard::State::kDone) {
     // A manifest that says that all WARC files are finished says that the merged index stands, too: it comes last.
     RETURN_IF_ERROR(archive_->Finish());

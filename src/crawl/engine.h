@@ -19,6 +19,10 @@
 // the archive or the log waited for room, Run ends with kNoSpace, and the owner may open another Engine on the last
 // checkpoint and wait there. Any other error of a disk ends Run with it.
 //
+// Who asks at options.control (a Unix-domain socket, local_socket.h) with the line "checkpoint" is answered "ok" when a
+// checkpoint stands that was begun after the question: then the state on disk is that of now. "error …" where that
+// cannot be. The crawl log is written out once a second besides.
+//
 // Without a network the shard pauses by itself (outage.h); here it is only said.
 //
 // Thread: Open, Run and the destructor on one thread; RequestStop from any.
@@ -47,6 +51,7 @@
 #include "io/env.h"
 #include "io/event_loop.h"
 #include "io/executor.h"
+#include "io/local_socket.h"
 #include "io/mailbox.h"
 #include "parse/page_maker.h"
 
@@ -61,11 +66,13 @@ struct EngineOptions {
   FetchOptions fetch;
   PageMakerOptions page;
   ArchiveWriter::Options archive;
+  std::string control;     // the socket's path; empty: none
   std::string index_file;  // all indexes of the archive merged, when the crawl is done
   CrawlLog::Options log;
   int64_t checkpoint_ns = 30'000'000'000;
   int64_t show_ns = 200'000'000;
   uint64_t mailbox_bytes = uint64_t{64} << 20;
+  bool pages_are_goal = false;            // shard.max_pages is what somebody asked for, not a default
   bool time_parse = false;                // CPU time of PageMaker is taken, of a part of the pages
   uint64_t reserve_bytes = 0;             // free bytes below which the crawl pauses
   int64_t retry_ns = 2'000'000'000;       // between two looks at a disk that is full
@@ -121,7 +128,11 @@ class Engine : private FetchHandler, private ArchivePort {
   void CheckpointIfDue();
   void ContinueCheckpoint();
   void FinishCheckpoint();
-  void NoteOutage();  // says when one begins and ends
+  void Listen();
+  void OnAsked(LocalServer::ClientId client, const std::string& line);
+  void AnswerAsked(std::vector<LocalServer::ClientId>& clients, std::string_view answer);
+  void NoteOutage();    // says when one begins and ends
+  void NoteTroubles();  // says which hosts do not answer
   CrawlProgress Picture() const;
   void EndIfOver();
 
@@ -154,6 +165,10 @@ class Engine : private FetchHandler, private ArchivePort {
   std::unique_ptr<WorkerPool> checkpoints_;
   std::unique_ptr<Checkpointer> checkpointer_;
 
+  std::unique_ptr<LocalServer> control_;
+  std::vector<LocalServer::ClientId> asked_;      // for a checkpoint that has not begun
+  std::vector<LocalServer::ClientId> answering_;  // for the one that is being written
+
   EventLoop::Id timer_{};
   int64_t timer_at_ns_ = 0;
   bool timer_set_ = false;
@@ -171,6 +186,7 @@ class Engine : private FetchHandler, private ArchivePort {
   uint64_t shortages_ = 0;   // of the shard's counts, that were looked at
   std::string_view outage_;  // what it was, when last looked at; empty: none
   int64_t outage_ns_ = 0;    // and since when
+  uint64_t troubles_told_ = 0;
   int64_t run_began_ns_ = 0;
   CrawlCounts session_start_;
   std::unique_ptr<Error> error_;

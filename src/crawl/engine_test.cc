@@ -25,7 +25,9 @@ class EngineTest : public testing::Test {
     config.memory.total.bytes = uint64_t{256} << 20;
     config.fetch.allow_private_addresses = true;
     config.fetch.connections = 4;
+    config.politeness.give_up_quickly = false;
     options_ = WireCrawl(config, "crawl", seeds_, "1").value();
+    options_.control.clear();  // its directory is not on a disk
     options_.checkpoint_ns = 30'000'000;
     options_.show_ns = 10'000'000;
     options_.retry_ns = 20'000'000;

@@ -1,7 +1,11 @@
 #include "crawl/progress.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "base/units.h"
 
 namespace portolan {
 
@@ -18,14 +22,60 @@ CrawlRates RatesBetween(const CrawlProgress& before, const CrawlProgress& after)
     const double eta = std::max(0.0, left) / per_s;
     rates.eta_s = rates.eta_s < 0 ? eta : std::min(rates.eta_s, eta);
   };
-  if (after.max_pages > 0) {
-    until(static_cast<double>(after.max_pages) - static_cast<double>(after.counts.pages()), rates.pages_per_s);
+  if (after.goal_pages > 0) {
+    until(static_cast<double>(after.goal_pages) - static_cast<double>(after.counts.pages()), rates.pages_per_s);
   }
   if (after.max_bytes > 0) {
     until(static_cast<double>(after.max_bytes) - static_cast<double>(after.counts.wire_bytes), rates.bytes_per_s);
   }
   if (after.max_seconds > 0) until(after.max_seconds - after.seconds, 1);
   return rates;
+}
+
+std::vector<LeftOut> LeftOutOf(const CrawlCounts& counts, const LeftOutLimits& limits) {
+  std::vector<LeftOut> all;
+  const auto add = [&](uint64_t count, std::string one, std::string many, std::string setting) {
+    if (count > 0) all.push_back({count, count == 1 ? std::move(one) : std::move(many), std::move(setting)});
+  };
+  const auto links = [&](uint64_t count, const std::string& which, std::string setting) {
+    add(count, "link " + which, "links " + which, std::move(setting));
+  };
+  links(counts.too_deep, fmt::format("deeper than {}", limits.max_depth), "crawl.max_depth");
+  links(counts.nofollow, "that says nofollow", "scope.follow_nofollow");
+  if (!all.empty() && all.back().setting == "scope.follow_nofollow" && counts.nofollow > 1) {
+    all.back().what = "links that say nofollow";
+  }
+  links(counts.too_many_hops, fmt::format("behind more than {}", Counted(limits.max_redirects, "redirect")),
+        "crawl.max_redirects");
+  links(counts.url_too_long, fmt::format("of more than {}", Counted(limits.max_url_length, "byte")),
+        "scope.max_url_length");
+  links(counts.too_many_links, fmt::format("beyond {} of a page", Counted(limits.max_links, "link")), "page.max_links");
+  add(counts.sitemaps_off, "sitemap", "sitemaps", "scope.sitemaps");
+  const auto cut = [&](FetchOutcome outcome) { return counts.outcomes[static_cast<size_t>(outcome)]; };
+  const std::string at = fmt::format(" cut at {}", FormatBytes(limits.max_body));
+  add(cut(FetchOutcome::kBodyCut), "body" + at, "bodies" + at, "fetch.max_body");
+  add(cut(FetchOutcome::kTimeCut), "body cut for being slow", "bodies cut for being slow", "fetch.total_timeout");
+  return all;
+}
+
+std::string LeftOutWords(const LeftOut& left_out) {
+  return fmt::format("{} {} ({})", left_out.count, left_out.what, left_out.setting);
+}
+
+std::string AwaitedWords(const AwaitedUrl& awaited) {
+  const int64_t seconds = awaited.until_unix_ns / 1'000'000'000;
+  std::string why = awaited.why;
+  if (awaited.attempt > 0) {
+    why += fmt::format("{}attempt {}", why.empty() ? "" : ", ", awaited.attempt);
+    if (awaited.attempts > 0) why += fmt::format(" of {}", awaited.attempts);
+  }
+  if (awaited.urls > 1) why += fmt::format("{}{} behind it", why.empty() ? "" : ", ", Counted(awaited.urls - 1, "URL"));
+  return fmt::format("{}{} until {:02}:{:02}:{:02}", awaited.url, why.empty() ? "" : fmt::format(" ({})", why),
+                     seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+}
+
+std::string Counted(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string ProgressToJson(const CrawlProgress& progress) {
@@ -53,7 +103,15 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["robots_denied"] = counts.denied;
   json["robots_unreachable"] = counts.unreachable;
   json["out_of_scope"] = counts.out_of_scope;
+  json["excluded"] = counts.excluded;
   json["too_deep"] = counts.too_deep;
+  json["nofollow"] = counts.nofollow;
+  json["too_many_redirects"] = counts.too_many_hops;
+  json["url_too_long"] = counts.url_too_long;
+  json["too_many_links"] = counts.too_many_links;
+  json["bodies_cut"] = counts.bodies_cut();
+  json["offered"] = counts.offered;
+  json["seeds"] = counts.seeds;
   json["outages"] = counts.outages;
   json["shortages"] = counts.shortages;
   json["rss_bytes"] = progress.rss_bytes;
@@ -71,7 +129,44 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   for (size_t i = 0; i < counts.statuses.size(); ++i) {
     if (counts.statuses[i] > 0) json["statuses"][std::to_string(i)] = counts.statuses[i];
   }
-  return json.dump(2);
+  json["hosts_crawled"] = progress.hosts_crawled;
+  json["hosts_counted"] = progress.hosts_counted;
+  json["top_hosts"] = nlohmann::ordered_json::array();
+  for (const HostShare& share : progress.top_hosts) {
+    json["top_hosts"].push_back({{"host", share.host},
+                                 {"pages", share.pages},
+                                 {"answers", share.answers},
+                                 {"bytes", share.bytes},
+                                 {"pages_per_s", session > 0 ? static_cast<double>(share.pages) / session : 0}});
+  }
+  json["slowest_host"] = nullptr;
+  if (!progress.slowest_host.empty()) {
+    json["slowest_host"] = {
+        {"host", progress.slowest_host}, {"waiting", progress.slowest_waiting}, {"gap_s", progress.slowest_gap_s}};
+  }
+  json["fetching"] = nlohmann::ordered_json::array();
+  for (const FlyingUrl& url : progress.flying) json["fetching"].push_back({{"url", url.url}, {"seconds", url.seconds}});
+  json["waiting_for"] = nlohmann::ordered_json::array();
+  for (const AwaitedUrl& url : progress.awaited) {
+    json["waiting_for"].push_back({{"url", url.url},
+                                   {"why", url.why},
+                                   {"attempt", url.attempt},
+                                   {"attempts", url.attempts},
+                                   {"urls", url.urls},
+                                   {"seconds", url.seconds},
+                                   {"until_unix", url.until_unix_ns / 1'000'000'000},
+                                   {"words", AwaitedWords(url)}});
+  }
+  json["unreachable_hosts"] = nlohmann::ordered_json::array();
+  for (const HostTrouble& trouble : progress.unreachable_hosts) {
+    json["unreachable_hosts"].push_back({{"what", trouble.what}, {"why", trouble.why}, {"attempts", trouble.attempt}});
+  }
+  json["left_out"] = nlohmann::ordered_json::array();
+  for (const LeftOut& left : progress.left_out) {
+    json["left_out"].push_back(
+        {{"count", left.count}, {"what", left.what}, {"setting", left.setting}, {"words", LeftOutWords(left)}});
+  }
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace portolan

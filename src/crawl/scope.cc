@@ -62,6 +62,15 @@ bool Scope::HostInside(std::string_view host) const {
   return false;
 }
 
+bool Scope::ExcludesOrigin(std::string_view origin) const {
+  if (exclude_.empty() && globs_.empty()) return false;
+  const std::string root = std::string(origin) + "/";
+  if (Below(HostOf(root), exclude_)) return true;
+  // Its last star takes whatever follows the root.
+  return std::any_of(globs_.begin(), globs_.end(),
+                     [&](const std::string& glob) { return glob.ends_with('*') && Matches(glob, root); });
+}
+
 bool Scope::Contains(std::string_view url, uint64_t host) {
   Known& known = cache_[host % kCache];
   if (known.host != host) known = {host, HostInside(HostOf(url))};
@@ -80,7 +89,9 @@ bool Scope::Contains(std::string_view url, uint64_t host) {
   return !MatchesAny(url);
 }
 
-bool Scope::Excludes(std::string_view url) const { return Below(HostOf(url), exclude_) || MatchesAny(url); }
+bool Scope::Excludes(std::string_view url) const {
+  return (!exclude_.empty() && Below(HostOf(url), exclude_)) || MatchesAny(url);
+}
 
 bool Scope::MatchesAny(std::string_view url) const {
   return std::ranges::any_of(globs_, [&](const std::string& glob) { return Matches(glob, url); });

@@ -50,6 +50,8 @@ class Scope {
 
   // By name or by a glob, whatever else the scope says.
   bool Excludes(std::string_view url) const;
+  // May nothing of that origin ("https://example.org") be fetched, whatever its path?
+  bool ExcludesOrigin(std::string_view origin) const;
 
   // Globs: '*' is any run of bytes, all else itself. Linear in both for one star, their product at worst.
   static bool Matches(std::string_view glob, std::string_view text);

@@ -45,6 +45,23 @@ TEST(ScopeTest, ListsAddAndTakeAway) {
   EXPECT_TRUE(In(scope, "https://a.example/x.zip.html"));
 }
 
+TEST(ScopeTest, ExclusionsAreKnownWhateverTheModeSays) {
+  const Scope scope = Scope::Create({.mode = ScopeMode::kHost,
+                                     .seeds = {"https://a.example/"},
+                                     .exclude_domains = {"bad.example"},
+                                     .exclude_urls = {"*.zip", "https://b.example/*", "*/calendar/*"}})
+                          .value();
+  EXPECT_FALSE(scope.Excludes("https://a.example/"));
+  EXPECT_FALSE(scope.Excludes("https://outside.example/")) << "out of scope, but nobody named it";
+  EXPECT_TRUE(scope.Excludes("https://www.bad.example/"));
+  EXPECT_TRUE(scope.Excludes("https://a.example/x.zip"));
+  EXPECT_TRUE(scope.ExcludesOrigin("https://www.bad.example"));
+  EXPECT_TRUE(scope.ExcludesOrigin("http://bad.example:8080"));
+  EXPECT_TRUE(scope.ExcludesOrigin("https://b.example"));
+  EXPECT_FALSE(scope.ExcludesOrigin("http://b.example")) << "another scheme, another origin";
+  EXPECT_FALSE(scope.ExcludesOrigin("https://a.example")) << "only some of it";
+}
+
 TEST(ScopeTest, AddressesAndSuffixesAreTheirOwnDomain) {
   Scope scope =
       Scope::Create({.mode = ScopeMode::kDomain, .seeds = {"http://127.0.0.1:8080/", "http://localhost/"}}).value();

@@ -115,9 +115,13 @@ Status Shard::Settle(PageResult&& result, Moment now) {
 
   ++counts_.fetches;
   counts_.wire_bytes += result.wire_bytes;
+  const bool page = record.kind == UrlKind::kPage && FollowOf(result.outcome, result.status).count == CountAs::kFetched;
+  if (HasAnswer(result.outcome)) hosts_.Add(flight.host, HostOf(record.url), page, result.wire_bytes);
   if (result.outcome == FetchOutcome::kShortage) OnShortage(now);
   RETURN_IF_ERROR(Finish(result, record, flight, now));
 
+  counts_.url_too_long += result.links_too_long;
+  counts_.too_many_links += result.links_too_many;
   if (!result.links.links.empty()) {
     // Only pages vouch: a line in robots.txt or a redirect costs nothing.
     const bool vouches = admission_ != nullptr && record.kind == UrlKind::kPage;
@@ -156,12 +160,19 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       frontier_->Retry(flight.slot, record, Where::kHead, hit, now.now_ns);
       return {};
     }
-    // robots.txt has its own rules for failures (the gate's): it is never retried here.
+    RobotsAnswer answer = result.robots.value_or(RobotsAnswer{});
+    answer.hopeless = follow.retry == Retry::kNever && !HasAnswer(result.outcome);
+    const bool failed = answer.kind == RobotsAnswer::Kind::kDisallowAll;
+    if (failed && !answer.hopeless && AskRobotsAgain(result, record, flight, hit, line, now)) return {};
+    if (failed) {
+      answer.hopeless = answer.hopeless || options_.give_up_quickly;
+      const Failure failure{result.outcome, result.status};
+      NoteTrouble({std::string(line.url), failure.Words(), line.attempt, answer.hopeless});
+    }
+    // Without give_up_quickly robots.txt has its own rules for failures (the gate's): it is never retried here.
     frontier_->Finish(flight.slot, hit, now.now_ns);
     --robots_open_;
     EndUrl(record, result, line);
-    RobotsAnswer answer = result.robots.value_or(RobotsAnswer{});
-    answer.hopeless = follow.retry == Retry::kNever && !HasAnswer(result.outcome);
     // Known from now on, so it holds for the first page already.
     if (answer.crawl_delay_ms) {
       frontier_->SetCrawlDelay(HostKey(RobotsOrigin(record.url)), int64_t{*answer.crawl_delay_ms} * 1'000'000);
@@ -186,6 +197,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
   // The second attempt after first_wait, each further one after twice as long.
   if (later.attempts > 1 && !hit.host_ill) hit.wait_ns <<= std::min<int>(later.attempts - 1, 16);
   frontier_->Retry(flight.slot, later, follow.retry == Retry::kUrlLater ? Where::kTail : Where::kHead, hit, now.now_ns);
+  NoteFailure(Hash64(record.url), {result.outcome, result.status, follow.attempts});
   // Only the last answer of a URL is archived, and only its links count.
   result.archive = {};
   result.links = {};
@@ -195,6 +207,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
 }
 
 void Shard::EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about) {
+  if (!failures_.empty()) failures_.erase(Hash64(record.url));
   if (record.kind != UrlKind::kRobots) {
     ++counts_.done[static_cast<size_t>(FollowOf(result.outcome, result.status).count)];
     ++counts_.outcomes[static_cast<size_t>(result.outcome)];
@@ -207,9 +220,19 @@ void Shard::EndUrl(const UrlRecord& record, PageResult& result, const FetchLine&
 }
 
 void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
+  // What the scope leaves out now is not robots.txt's doing: it was not even asked for.
+  if (!InScope(record, HostKey(record.url))) {
+    ++counts_.excluded;
+    return EndUnfetched(record, "out_of_scope", now);
+  }
   const bool rules = reason == DenyReason::kRules;
   ++(rules ? counts_.denied : counts_.unreachable);
+  EndUnfetched(record, rules ? "robots_denied" : "robots_unreachable", now);
+}
+
+void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now) {
   if (admission_ != nullptr) admission_->OnDenied(record.url);
+  if (!failures_.empty()) failures_.erase(Hash64(record.url));
   PageResult none;
   none.kind = record.kind;
   none.times.begin_unix_ns = now.unix_ns;
@@ -218,7 +241,7 @@ void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
   line.depth = record.depth;
   line.via = record.via.ToString();
   line.attempt = 0;
-  line.denied = rules ? "robots_denied" : "robots_unreachable";
+  line.denied = why;
   archive_.Keep(none, line);
 }
 
@@ -234,6 +257,12 @@ Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {
 
 // At the disk bound of RobotsCache the record waits here; nothing is fetched until it is through.
 Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
+  // Before robots.txt is asked for on its behalf.
+  if (!InScope(record, HostKey(record.url))) {
+    ++counts_.excluded;
+    EndUnfetched(record, "out_of_scope", now);
+    return {};
+  }
   if (gate_backlog_.empty()) {
     const Status status = gate_->Add(record, sink, GateTime(now));
     if (status || status.error().code() != ErrorCode::kBusy) return status;
@@ -290,7 +319,10 @@ Status Shard::OfferLinks(Held& held, bool* all) {
     const bool redirect = (link.flags & kFoundRedirect) != 0;
     const bool embed = (link.flags & kFoundEmbed) != 0;
     ++counts_.links;
-    if (held.page.kind == UrlKind::kRobots && !options_.sitemaps) continue;
+    if (held.page.kind == UrlKind::kRobots && !options_.sitemaps) {
+      ++counts_.sitemaps_off;
+      continue;
+    }
     if ((link.flags & kFoundNofollow) != 0 && !options_.follow_nofollow && !redirect) {
       ++counts_.nofollow;
       continue;
@@ -379,6 +411,7 @@ Status Shard::Pump(Moment now) {
     hungry_ = full || HungryForNew();
     RETURN_IF_ERROR(StartRounds(now));
   }
+  if (options_.give_up_quickly && dispatching && dry_) HurryIfNothingElse(now);
   if (moved || (ending && !doubtful_.empty())) next_wake_ns_ = now.now_ns;
 
   if (in_flight_.empty() && !full) {
@@ -474,6 +507,8 @@ Status Shard::DispatchTasks(Moment now) {
         if (dispatch.record.kind == UrlKind::kRobots) {
           // The frontier has tried as often as there is hope.
           --robots_open_;
+          NoteTrouble({std::string(HostOf(dispatch.record.url)), Failure{dispatch.outcome}.Words(),
+                       static_cast<uint32_t>(dispatch.record.attempts + 1), true});
           RobotsAnswer none;
           none.hopeless = true;
           RETURN_IF_ERROR(TellGate(dispatch.record, none, now));
@@ -507,9 +542,30 @@ void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
   EndUrl(dispatch.record, result, line);
 }
 
+// Its turn has come, and the scope does not have it any more. Of an origin of which nothing may be fetched not even
+// robots.txt is: its URLs end at the gate.
+Status Shard::LeaveOut(const Dispatch& dispatch, Moment now) {
+  const std::string copy = EncodeUrlRecord(dispatch.record);  // the slot's own dies with it
+  frontier_->Skip(dispatch.slot);
+  const UrlRecord record = DecodeUrlRecord(copy).value();
+  if (record.kind == UrlKind::kRobots) {
+    --robots_open_;
+    RobotsAnswer none;
+    none.hopeless = true;
+    return TellGate(record, none, now);
+  }
+  ++counts_.excluded;
+  EndUnfetched(record, "out_of_scope", now);
+  return {};
+}
+
 Status Shard::Start(const Dispatch& dispatch, Moment now) {
   const UrlRecord& record = dispatch.record;
-  if (record.kind != UrlKind::kRobots) {
+  const bool robots = record.kind == UrlKind::kRobots;
+  if (robots ? scope_.ExcludesOrigin(RobotsOrigin(record.url)) : !InScope(record, dispatch.host)) {
+    return LeaveOut(dispatch, now);
+  }
+  if (!robots) {
     GateToFrontier passed(*this, now);
     ASSIGN_OR_RETURN(const Verdict verdict, gate_->AtFetch(record, GateTime(now).unix_s));
     if (verdict != Verdict::kAllowed) {
@@ -530,8 +586,9 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
   } else {
     ++robots_in_flight_;
   }
+  if (record.attempts == 0) hurried_ = false;
   const uint64_t id = next_id_++;
-  in_flight_.emplace(id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address, dispatch.host});
+  in_flight_.emplace(id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address, dispatch.host, now.now_ns});
   FetchTask task;
   task.id = id;
   task.kind = record.kind;

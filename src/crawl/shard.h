@@ -9,7 +9,8 @@
 //
 // The way of a URL through it:
 //   link found → in scope, or needed to show a page that is? not too deep? → UrlSeen (new?) → Admission (does its
-//   domain deserve it now?) → → Gate (robots.txt allows?) → Frontier (when?) → fetch → its links …
+//   domain deserve it now?) → Gate (robots.txt allows?) → Frontier (when?) → in scope and allowed still? → fetch →
+//   its links …
 // Without budgets there is no Admission: new URLs go to the gate at once.
 //
 // After each event it pumps: results of merges move on, tasks are dispatched while connections are free, merges are
@@ -21,6 +22,11 @@
 // disk failed and the state is doubtful: stop, go back to the last checkpoint; with kNoSpace, when there is room again.
 // kBusy is handled inside.
 //
+// What fails is tried again after minutes, so that a host has time to get well. That is no use at the end: with
+// give_up_quickly, when nothing is left but URLs that failed before, they are tried again after seconds
+// (shard_waits.cc; the clocks of politeness hold), and a robots.txt that never comes is given up after kQuickTries of
+// them. As long as there is other work it is asked for kPatientTries times, over two hours.
+//
 // When the network is gone (outage.h) nothing ends because of it: URLs go back to the frontier with kNetworkDown, names
 // wait here to be asked for again, and single probes find out when it is back.
 
@@ -28,9 +34,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "archive/crawl_log.h"
@@ -38,8 +46,10 @@
 #include "crawl/admission.h"
 #include "crawl/admission_window.h"
 #include "crawl/counts.h"
+#include "crawl/host_tally.h"
 #include "crawl/outage.h"
 #include "crawl/scope.h"
+#include "crawl/trouble.h"
 #include "disk/manifest.h"
 #include "flow/fetch.h"
 #include "flow/page_result.h"
@@ -76,9 +86,11 @@ struct ShardOptions {
   bool depth_limited = false;  // max_depth counts, even where it is 0
   uint8_t max_hops = 10;       // redirects in a row
   bool follow_nofollow = false;
-  bool follow_embeds = true;  // those in scope; requisites (scope.requisites) are followed anyway
-  bool sitemaps = true;       // fetch what Sitemap lines of robots.txt name
-  bool via = true;            // URLs carry the page on which they were found first, to the log and the archive
+  bool follow_embeds = true;     // those in scope; requisites (scope.requisites) are followed anyway
+  bool sitemaps = true;          // fetch what Sitemap lines of robots.txt name
+  bool via = true;               // URLs carry the page on which they were found first, to the log and the archive
+  bool give_up_quickly = false;  // see above; false: the gate alone decides when robots.txt is asked again
+  int64_t robots_retry_ns = 3600'000'000'000;  // with it: between two tries of a robots.txt, at most
   FrontierOptions frontier;
   UrlSeenOptions seen{.pace = {.patience_ns = 200'000'000}};
   GateOptions gate;
@@ -91,7 +103,7 @@ class Shard : public Checkpointable {
   static Result<std::unique_ptr<Shard>> Open(Env& env, const Manifest& manifest, Executor& executor, FetchPort& port,
                                              ArchivePort& archive, const ShardOptions& options, Moment now);
 
-  // `url` is canonical. Seeds are in scope by definition, and known ones are ignored.
+  // `url` is canonical. Seeds are in scope by definition, unless an exclusion names them; known ones are ignored.
   Status AddSeed(std::string_view url, Moment now);
 
   // These two only take note, so that many of them cost one turn: what follows from them happens in OnTick, which
@@ -140,6 +152,22 @@ class Shard : public Checkpointable {
   // The limit that ended the crawl: "max_pages" …, empty while none did.
   std::string_view limit_reached() const { return limit_reached_; }
 
+  // What is tried again later because it failed, the next first.
+  std::vector<AwaitedUrl> Awaited(size_t max, Moment now) const;
+  // Hosts that do not answer: what was noted since the last call, at most kNotes.
+  std::vector<HostTrouble> TakeTroubles() { return std::exchange(troubles_, {}); }
+  // Those that were given up in this run, the first kNotes of them.
+  const std::vector<HostTrouble>& given_up() const { return given_up_; }
+  // The `max` that have been fetched for longest, the first of them first.
+  std::vector<FlyingUrl> Flying(size_t max, Moment now) const;
+  const HostTally& hosts() const { return hosts_; }
+  // The host whose waiting URLs will take longest, by its gap between two of them.
+  Frontier::Slowest SlowestHost() const { return frontier_->SlowestHost(kShownHosts); }
+  static constexpr uint32_t kShownHosts = 1 << 12;  // of the frontier, that are looked at for all these
+  static constexpr size_t kNotes = 64;
+  static constexpr uint8_t kQuickTries = 4;
+  static constexpr uint8_t kPatientTries = 8;
+
   // Everything is in a structure that a checkpoint holds: nothing waits here for room in another one.
   // A checkpoint REQUIRES it.
   bool Settled() const {
@@ -159,6 +187,7 @@ class Shard : public Checkpointable {
     std::string record;  // encoded
     Address address;
     uint64_t host = 0;  // HostKey
+    int64_t since_ns = 0;
   };
   // Failures that may be an outage's, until that is known or their time is up.
   struct Doubtful {
@@ -212,6 +241,13 @@ class Shard : public Checkpointable {
   void AllowMoreConnections(Moment now);
   bool EnoughHosts() const { return frontier_->counts().active_hosts >= options_.outage.hosts; }
 
+  // Of what failed (shard_waits.cc):
+  bool AskRobotsAgain(PageResult& result, const UrlRecord& record, const InFlight& flight, Hit hit, FetchLine line,
+                      Moment now);
+  void NoteFailure(uint64_t key, const Failure& failure);
+  void NoteTrouble(HostTrouble&& trouble);
+  void HurryIfNothingElse(Moment now);
+
   Status Pump(Moment now);
   Status MoveResults(Moment now, bool* moved);
   Status DispatchTasks(Moment now);
@@ -240,6 +276,13 @@ class Shard : public Checkpointable {
   Status Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now);
   void EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about);
   void Deny(const UrlRecord& record, DenyReason reason, Moment now);
+  // The scope may be another one than when the URL was found: a crawl was stopped, something excluded, and it goes on.
+  bool InScope(const UrlRecord& record, uint64_t host) {
+    const bool seed = record.depth == 0 && record.hops == 0;
+    return seed ? !scope_.Excludes(record.url) : scope_.Contains(record.url, host);
+  }
+  void EndUnfetched(const UrlRecord& record, std::string_view why, Moment now);
+  Status LeaveOut(const Dispatch& dispatch, Moment now);
   bool AtLimit(Moment now);
   GateNow GateTime(Moment now) const {
     return {now.now_ns, static_cast<uint32_t>((calendar_ns_ + now.now_ns - opened_ns_) / 1'000'000'000)};
@@ -255,7 +298,7 @@ class Shard : public Checkpointable {
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Frontier> frontier_;
 
-  std::unordered_map<uint64_t, InFlight> in_flight_;  // never iterated
+  std::unordered_map<uint64_t, InFlight> in_flight_;  // iterated for people alone
   uint64_t next_id_ = 1;
   uint64_t robots_in_flight_ = 0;
   uint64_t robots_open_ = 0;  // those, and the ones in the frontier
@@ -280,6 +323,15 @@ class Shard : public Checkpointable {
   std::deque<DoubtfulName> doubtful_names_;  // at most frontier.max_resolving, with the next two
   std::deque<uint64_t> names_waiting_;       // hosts whose name could not be asked for, or not with success
   std::unordered_map<uint64_t, std::string> names_asked_;  // by host, those that wait included; never iterated
+  // For people alone, nothing is decided by these; each at most kFailures or kNotes.
+  static constexpr size_t kFailures = 1024;
+  std::unordered_map<uint64_t, Failure> failures_;  // by Hash64 of the URL, or HostKey of a name; never iterated
+  std::vector<HostTrouble> troubles_;
+  std::vector<HostTrouble> given_up_;
+  HostTally hosts_;
+  bool hurried_ = false;  // since nothing else was left, only further attempts were fetched
+  int64_t hurry_look_ns_ = std::numeric_limits<int64_t>::min();  // when that was looked for last
+
   CrawlCounts counts_;
   State state_ = State::kRunning;
   bool stopping_ = false;

@@ -93,7 +93,14 @@ Status Shard::OnResolved(const Resolution& resolution, Moment now) {
 }
 
 void Shard::TellName(const Resolution& resolution, Moment now) {
-  if (Outage::NameFailed(resolution.outcome)) outage_.OnNameGivenUp(resolution.host);
+  if (Outage::NameFailed(resolution.outcome)) {
+    outage_.OnNameGivenUp(resolution.host);
+    const Failure failure{resolution.outcome, 0, FollowOf(resolution.outcome, 0).attempts};
+    NoteFailure(resolution.host, failure);
+    if (const auto asked = names_asked_.find(resolution.host); asked != names_asked_.end()) {
+      NoteTrouble({.what = asked->second, .why = failure.Words()});
+    }
+  }
   names_asked_.erase(resolution.host);
   frontier_->OnResolved(resolution, now.now_ns);
 }

@@ -23,6 +23,7 @@ void ForEachCount(Counts& counts, Each each) {
   for (size_t i = 0; i < counts.statuses.size(); ++i) each("status." + std::to_string(i), counts.statuses[i]);
   each("denied", counts.denied);
   each("unreachable", counts.unreachable);
+  each("excluded", counts.excluded);
   each("fetches", counts.fetches);
   each("robots", counts.robots);
   each("retries", counts.retries);
@@ -33,6 +34,9 @@ void ForEachCount(Counts& counts, Each each) {
   each("out_of_scope", counts.out_of_scope);
   each("too_deep", counts.too_deep);
   each("nofollow", counts.nofollow);
+  each("sitemaps_off", counts.sitemaps_off);
+  each("url_too_long", counts.url_too_long);
+  each("too_many_links", counts.too_many_links);
   each("offered", counts.offered);
   each("too_many_hops", counts.too_many_hops);
   each("seeds", counts.seeds);

@@ -59,6 +59,14 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   shard.gate.memory = memory / 8;
   shard.gate.robots_ttl_s = SecondsOf(config.politeness.robots_ttl);
   shard.gate.unreachable_ttl_s = SecondsOf(config.politeness.robots_retry);
+  shard.give_up_quickly = config.politeness.give_up_quickly;
+  shard.robots_retry_ns = config.politeness.robots_retry.count();
+  if (shard.give_up_quickly) {
+    // The frontier asks again itself, for up to two hours: the gate must not ask beside it.
+    constexpr uint32_t kLongerThanTries = 3 * 3600;
+    shard.gate.request_timeout_s = kLongerThanTries;
+    shard.gate.unreachable_ttl_s = std::max(shard.gate.unreachable_ttl_s, kLongerThanTries);
+  }
   shard.gate.request_timeout_s =
       std::min({shard.gate.request_timeout_s, shard.gate.robots_ttl_s, shard.gate.unreachable_ttl_s});
 
@@ -187,6 +195,8 @@ Result<std::string> CanonicalSeed(std::string_view text, const Config& config) {
   return std::string(link.url.href());
 }
 
+std::string ControlPathOf(const std::string& dir) { return JoinPath(dir, "control.sock"); }
+
 std::string ArchiveDirectory(const std::string& dir, const std::string& setting) {
   return setting.starts_with('/') ? setting : JoinPath(dir, setting);
 }
@@ -197,7 +207,9 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   const uint64_t memory = config.memory.total.bytes;
   EngineOptions options;
   options.state_dir = JoinPath(dir, "state");
+  options.control = ControlPathOf(dir);
   options.shard = ShardOf(config, seeds);
+  options.pages_are_goal = config.crawl.max_pages != ForProfile(config.crawl.profile).crawl.max_pages;
   options.fetch = FetchOf(config, version, seeds);
   options.page = PageOf(config);
   for (const std::string& directory : config.archive.directories) {

@@ -19,6 +19,9 @@ namespace portolan {
 Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, const std::vector<std::string>& seeds,
                                 const std::string& version);
 
+// Where a running crawl can be asked (engine.h).
+std::string ControlPathOf(const std::string& dir);
+
 // Where an entry of archive.directories is.
 std::string ArchiveDirectory(const std::string& dir, const std::string& setting);
 

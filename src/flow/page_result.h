@@ -93,6 +93,8 @@ struct PageResult {
   uint64_t similarity = 0;                // of the text; 0 where it was not taken
   LinkList links;                         // in scope or not; nofollow pages keep theirs, with the flag on each
   uint32_t links_left_out = 0;            // not crawlable, or over a limit
+  uint32_t links_too_long = 0;            // of them: over the limit of a URL's length
+  uint32_t links_too_many = 0;            // and over the limits of a page
   std::optional<RobotsAnswer> robots;
   ArchiveItem archive;
 };

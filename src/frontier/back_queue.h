@@ -16,6 +16,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -60,6 +61,20 @@ class BackQueue {
   void PushFront(std::string_view record) { head_.PushFront(record); }
   // Not before that time. REQUIRES: the host is not hit before ReadyAt(), so that the list stays short.
   void PushLater(std::string_view record, int64_t not_before_ns);
+
+  // True: every URL of it waits in `later`, but for one at most, which is `*head` then (else empty).
+  bool OnlyLater(std::string_view* head) const {
+    *head = head_.empty() ? std::string_view() : head_.front();
+    return !rest_ && head_.count() <= 1;
+  }
+  // Each of them no later than `soonest` says of its record. Their order may change.
+  template <typename Soonest>
+  void HurryLater(Soonest soonest) {
+    if (!later_) return;
+    for (Later& later : *later_) later.not_before_ns = std::min(later.not_before_ns, soonest(later.record));
+    std::stable_sort(later_->begin(), later_->end(),
+                     [](const Later& a, const Later& b) { return a.not_before_ns < b.not_before_ns; });
+  }
 
   // When a URL may be taken: kAtOnce, or the time of the first that waits if there is no other, or `max_later` of them.
   int64_t ReadyAt(size_t max_later) const;

@@ -80,6 +80,8 @@ struct Hit {
   // Without: how long the URL that comes back waits (kTail), or its host (kHead).
   int64_t wait_ns = 0;
   FetchOutcome outcome = FetchOutcome::kUnreachable;  // with host_ill: its URLs fail with this if it is given up
+  int64_t later_ns = 0;                               // with kTail: how long the URL waits, instead of wait_ns
+  bool other_address = false;                         // nobody answered there: the host's next address may be better
 };
 
 enum class Where : uint8_t { kHead, kTail };
@@ -137,6 +139,32 @@ class Frontier : private Checkpointable {
   int64_t NextEventTime() const;
   static constexpr int64_t kNever = Workbench::kNever;
 
+  // Of the end of a crawl (frontier_waits.cc). Is nothing left but URLs that failed before and wait for another
+  // attempt, and none in flight? Looks at every host; false where there are more than `max_hosts`.
+  bool OnlyWaits(uint32_t max_hosts) const;
+  // REQUIRES: OnlyWaits. Shortens their waits to kQuickNs by how often they failed, from now. The clocks of politeness
+  // (host delay, Crawl-delay, Retry-After, a third of the back-off of a host that says it has had enough) hold.
+  void Hurry(int64_t now_ns);
+  static constexpr int64_t kQuickNs[] = {1'000'000'000, 3'000'000'000, 10'000'000'000};
+
+  // Something that waits because it failed, for people.
+  struct Wait {
+    std::string url;        // the one that is tried next
+    uint64_t key = 0;       // Hash64 of the record's URL; of a name: HostKey
+    uint32_t failures = 0;  // of that URL, or of the name
+    uint64_t urls = 0;      // of its host, waiting
+    int64_t until_ns = 0;
+  };
+  // The first `max` in the order of time, of those among the first `look` hosts.
+  std::vector<Wait> Waits(size_t max, uint32_t look) const;
+  // The host whose URLs take longest: how many it has waiting, and the gap that it is left alone between two of them.
+  struct Slowest {
+    std::string host;
+    uint64_t urls = 0;
+    int64_t gap_ns = 0;
+  };
+  Slowest SlowestHost(uint32_t look) const;
+
   // All of them, in every commit, in this order.
   std::vector<Checkpointable*> Checkpointables();
 
@@ -186,7 +214,7 @@ class Frontier : private Checkpointable {
   void SetTimer(uint32_t id, int64_t time_ns);
   void ClearTimer(uint32_t id);
   // A hit ended: clocks, health of the host. The caller resettles it.
-  void NoteIllness(uint32_t id, FetchOutcome outcome, int64_t now_ns);
+  void NoteIllness(Host& host, FetchOutcome outcome, int64_t now_ns);
   void EndHit(uint32_t id, SlotId slot, const Hit& hit, int64_t wait_ns, int64_t now_ns);
 
   Result<Dispatch> GiveFetch(uint32_t id, int64_t now_ns);

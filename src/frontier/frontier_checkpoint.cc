@@ -189,6 +189,7 @@ class Frontier::Restorer : public SnapshotSink {
     // It may have been hit after the snapshot, just before the end: it waits its own delay from now in any case.
     host.free_ns =
         std::max(Time(saved.free_left_ns), now_ns_ + HostGap(frontier_.options_.politeness, saved.crawl_delay_ns, 0));
+    host.polite_ns = host.free_ns;  // why it waits is not known any more
     host.address_expires_ns = Time(saved.address_left_ns);
     host.addresses = saved.addresses;
     host.address_at = saved.address_at;

@@ -42,18 +42,12 @@ void Frontier::Resettle(uint32_t id, int64_t now_ns) {
   }
 }
 
-void Frontier::NoteIllness(uint32_t id, FetchOutcome outcome, int64_t now_ns) {
-  Host& host = hosts_[id];
+void Frontier::NoteIllness(Host& host, FetchOutcome outcome, int64_t now_ns) {
   host.last_ill_ns = now_ns;
   if (host.ill_streak < 255) ++host.ill_streak;
   if (options_.give_up_after > 0 && host.ill_streak >= options_.give_up_after) {
     host.doomed = true;
     host.verdict = outcome;
-  }
-  // Perhaps its other machine is well.
-  if (host.addresses.size() > 1) {
-    host.address_at = static_cast<uint8_t>((host.address_at + 1U) % host.addresses.size());
-    bench_.Bind(id, host.addresses[host.address_at]);
   }
 }
 
@@ -66,16 +60,28 @@ void Frontier::EndHit(uint32_t id, SlotId slot, const Hit& hit, int64_t wait_ns,
   host.last_end_ns = now_ns;
   int64_t gap = std::max(HostGap(politeness, host.crawl_delay_ns, hit.duration_ns, host.budget), wait_ns);
   gap = std::max(gap, std::min(hit.retry_after_ns, politeness.max_retry_after_ns));
+  int64_t polite_gap = gap;
+  bool known = false;
   if (hit.host_ill) {
+    constexpr int64_t kHadEnoughPart = 3;
     // Several that were under way together and fail together are one illness.
-    const bool known = host.ill_streak > 0 && flight.began_ns <= host.last_ill_ns;
+    known = host.ill_streak > 0 && flight.began_ns <= host.last_ill_ns;
     const int64_t first = hit.wait_ns > 0 ? hit.wait_ns : kDefaultBackOff;
-    gap = std::max(gap, BackOff(first, host.ill_streak - (known ? 1U : 0U), politeness.max_back_off_ns));
-    if (!known) NoteIllness(id, hit.outcome, now_ns);
+    const int64_t back_off = BackOff(first, host.ill_streak - (known ? 1U : 0U), politeness.max_back_off_ns);
+    gap = std::max(gap, back_off);
+    // It answered, and said that it has had enough.
+    if (HasAnswer(hit.outcome)) polite_gap = std::max(polite_gap, back_off / kHadEnoughPart);
+    if (!known) NoteIllness(host, hit.outcome, now_ns);
   } else if (hit.ok) {
     host.ill_streak = 0;
   }
+  // Perhaps its other machine is well.
+  if (((hit.host_ill && !known) || hit.other_address) && host.addresses.size() > 1) {
+    host.address_at = static_cast<uint8_t>((host.address_at + 1U) % host.addresses.size());
+    bench_.Bind(id, host.addresses[host.address_at]);
+  }
   host.free_ns = std::max(host.free_ns, now_ns + gap);
+  host.polite_ns = std::max(host.polite_ns, now_ns + polite_gap);
 }
 
 void Frontier::Skip(SlotId slot) {
@@ -100,8 +106,8 @@ void Frontier::Retry(SlotId slot, const UrlRecord& record, Where where, const Hi
   EndHit(id, slot, hit, where == Where::kHead && !hit.host_ill ? hit.wait_ns : 0, now_ns);
   if (where == Where::kHead) {
     host.queue.PushFront(scratch_);
-  } else if (hit.wait_ns > 0) {
-    host.queue.PushLater(scratch_, now_ns + hit.wait_ns);
+  } else if (const int64_t wait_ns = hit.later_ns > 0 ? hit.later_ns : hit.wait_ns; wait_ns > 0) {
+    host.queue.PushLater(scratch_, now_ns + wait_ns);
   } else {
     host.queue.PushInRam(scratch_, limits_);
   }
@@ -164,6 +170,7 @@ void Frontier::SetCrawlDelay(uint64_t key, int64_t delay_ns) {
   if (host.last_end_ns == Host::kNeverHit) return;
   // The delay holds for the gap that runs now as well.
   const int64_t free_ns = host.last_end_ns + HostGap(options_.politeness, host.crawl_delay_ns, 0, host.budget);
+  host.polite_ns = std::max(host.polite_ns, free_ns);
   if (free_ns <= host.free_ns) return;
   host.free_ns = free_ns;
   Reposition(id);

@@ -67,6 +67,7 @@ struct Host {
   BackQueue queue;
   std::vector<Flight> flights;  // at most FrontierOptions::connections_per_host
   int64_t free_ns = 0;          // the host's clock: no hit before
+  int64_t polite_ns = 0;        // and what of it is politeness, whatever becomes of the rest (Frontier::Hurry)
   int64_t last_end_ns = kNeverHit;
   int64_t last_ill_ns = kNeverHit;  // end of the last hit that was counted in ill_streak
   int64_t crawl_delay_ns = 0;

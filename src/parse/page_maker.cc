@@ -274,10 +274,11 @@ std::string_view PageMaker::Decode(const FetchResponse& response, PageResult& re
 }
 
 bool PageMaker::AddLink(std::string_view href, uint8_t flags, PageResult& result) {
-  if (ResolveLink(href, url_, options_.link, link_) == LinkOutcome::kCrawlable &&
-      collector_.Add(link_.url.href(), link_.hash, link_.host_hash, flags)) {
-    return true;
-  }
+  const LinkOutcome outcome = ResolveLink(href, url_, options_.link, link_);
+  const bool crawlable = outcome == LinkOutcome::kCrawlable;
+  if (crawlable && collector_.Add(link_.url.href(), link_.hash, link_.host_hash, flags)) return true;
+  if (outcome == LinkOutcome::kTooLong) ++result.links_too_long;
+  if (crawlable) ++result.links_too_many;
   ++result.links_left_out;
   return false;
 }
@@ -319,6 +320,7 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
 
   collector_.Begin(result.links, links_.links.size(), options_.max_links);
   result.links.links.reserve(std::min<size_t>(links_.links.size(), options_.max_links));
+  uint32_t too_many = 0;
   result.links.text.reserve(links_.urls.size());
   bool redirected = false;
   if (const auto refresh = head_.fields.Find("refresh")) {
@@ -348,11 +350,14 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
         redirected = true;
       }
     }
-    if (!collector_.Add(links_.UrlOf(resolved), resolved.hash, resolved.host_hash, flags)) ++result.links_left_out;
+    if (!collector_.Add(links_.UrlOf(resolved), resolved.hash, resolved.host_hash, flags)) ++too_many;
   }
   for (size_t outcome = 1; outcome < links_.outcomes.size(); ++outcome)
     result.links_left_out += links_.outcomes[outcome];
-  result.links_left_out += static_cast<uint32_t>(page.links_dropped + page.values_dropped);
+  result.links_too_long += links_.outcomes[static_cast<size_t>(LinkOutcome::kTooLong)];
+  too_many += static_cast<uint32_t>(page.links_dropped + page.values_dropped);
+  result.links_too_many += too_many;
+  result.links_left_out += too_many;
   result.title = CutText(page.View(page.title), kMaxTitle);
   if (options_.similarity) result.similarity = SimilarityHash(page.text);
   return EncodingName(decision.encoding);

@@ -18,8 +18,8 @@ PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 class Site(http.server.ThreadingHTTPServer):
     """Answers from a table of path: (status, fields, body), and notes each request's path and fields."""
 
-    def __init__(self, address="127.0.0.1"):
-        super().__init__((address, 0), Handler)
+    def __init__(self, address="127.0.0.1", port=0):
+        super().__init__((address, port), Handler)
         self.pages = {}
         self.asked = []
         self.origin = f"http://{address}:{self.server_address[1]}"
