@@ -80,7 +80,9 @@ Status ArchiveWriter::TellApart(Env& env, const std::vector<std::string>& direct
 }
 
 ArchiveWriter::~ArchiveWriter() {
-  for (const auto& lane : lanes_) lane->thread->Stop();
+  for (const auto& lane : lanes_) {
+    if (lane->thread) lane->thread->Stop();  // Open may have had no thread for it
+  }
   FailFlush(Error(ErrorCode::kClosed, "the archive is closed"));
 }
 

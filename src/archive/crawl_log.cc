@@ -44,6 +44,8 @@ uint64_t SerialOf(std::string_view name) {
 
 }  // namespace
 
+bool IsCrawlLogName(std::string_view name) { return SerialOf(name) > 0; }
+
 void AppendFetchLine(const PageResult& result, const FetchLine& about, std::string& out) {
   WarcTime time;
   time.seconds = result.times.begin_unix_ns / kNsPerSecond;
@@ -55,6 +57,10 @@ void AppendFetchLine(const PageResult& result, const FetchLine& about, std::stri
   fmt::format_to(to, R"({{"time":"{}","url":{},"kind":"{}","outcome":"{}")", FormatWarcDate(time), JsonQuote(about.url),
                  KindName(result.kind), about.denied.empty() ? FetchOutcomeName(result.outcome) : about.denied);
   if (about.attempt > 0 && HasAnswer(result.outcome)) fmt::format_to(to, R"(,"status":{})", result.status);
+  // An answer of this class has no other links.
+  if (result.status / 100 == 3 && !result.links.links.empty()) {
+    fmt::format_to(to, R"(,"redirect":{})", JsonQuote(result.links.UrlOf(result.links.links.front())));
+  }
   if (about.attempt > 0) {
     fmt::format_to(to, R"(,"bytes":{},"decoded":{},"ms":{})", result.wire_bytes, result.body_bytes,
                    std::max<int64_t>(0, result.times.end_ns - result.times.begin_ns) / 1'000'000);

@@ -44,6 +44,9 @@ struct FetchLine {
   std::string_view denied = {};  // why it was not fetched, instead of the outcome: "robots_denied" …
 };
 
+// Is it a file of a crawl's log, by its name?
+bool IsCrawlLogName(std::string_view name);
+
 // Appends the line, with its end.
 void AppendFetchLine(const PageResult& result, const FetchLine& about, std::string& out);
 

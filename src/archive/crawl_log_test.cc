@@ -52,6 +52,12 @@ TEST(CrawlLogTest, LineSaysWhatBecameOfAFetch) {
                  R"("status":301,"bytes":0,"decoded":0,"ms":0,"depth":0,"again":true,"attempt":3,"location":"../b",)"
                  R"("links":1})"
                  "\n");
+  PageResult moved = Answer();
+  moved.status = 301;
+  moved.links.Add("http://a.test/there", 1, 2, kFoundRedirect);
+  out.clear();
+  AppendFetchLine(moved, {.url = "http://a.test/"}, out);
+  EXPECT_NE(out.find(R"("status":301,"redirect":"http://a.test/there","bytes":5120)"), std::string::npos) << out;
   PageResult failure;
   failure.kind = UrlKind::kRobots;
   failure.outcome = FetchOutcome::kTlsCertificate;

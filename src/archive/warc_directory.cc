@@ -46,6 +46,10 @@ std::string InfoBlock(const CrawlInfo& info) {
 
 }  // namespace
 
+std::string PrefixInNames(std::string_view prefix) {
+  return WarcFileName(prefix, {}, 1, "host").substr(0, prefix.size());
+}
+
 std::optional<ArchiveFileName> ParseArchiveFileName(std::string_view name, std::string_view prefix) {
   constexpr size_t kTimeDigits = 17;
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -86,9 +90,7 @@ Result<WarcDirectory> WarcDirectory::Open(Env& env, const Clock& clock, const Wa
   ASSIGN_OR_RETURN(WarcWriter writer, WarcWriter::Create({}));
   ASSIGN_OR_RETURN(const Rng rng, options.seed ? Result<Rng>(Rng(*options.seed)) : Rng::FromSystem());
   WarcDirectory directory(env, clock, options, next_serial, std::move(writer), rng);
-  // As it stands in file names, where other bytes are replaced.
-  const std::string name = WarcFileName(options.prefix, {}, 1, options.host);
-  directory.options_.prefix = name.substr(0, options.prefix.size());
+  directory.options_.prefix = PrefixInNames(options.prefix);
   RETURN_IF_ERROR(directory.Recover(mark));
   return directory;
 }

@@ -120,6 +120,8 @@ struct ArchiveFileName {
   Kind kind;
   uint64_t serial;
 };
+// `prefix` is PrefixInNames of the setting: bytes that do not belong in a file name are replaced there.
+std::string PrefixInNames(std::string_view prefix);
 std::optional<ArchiveFileName> ParseArchiveFileName(std::string_view name, std::string_view prefix);
 
 }  // namespace portolan

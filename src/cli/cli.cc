@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/text.h"
@@ -102,6 +103,11 @@ int RunCli(int argc, char** argv) {
       return code;
     } catch (const std::bad_alloc&) {
       PrintError("out of memory");
+      return kExitSystem;
+    } catch (const std::system_error& error) {
+      const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
+      PrintError(no_thread ? "the system allows no more threads (ulimit -u, or pids.max of the control group)"
+                           : fmt::format("the system refused: {}", error.what()));
       return kExitSystem;
     } catch (const std::exception& error) {
       PrintError(fmt::format("internal error: {}", error.what()));

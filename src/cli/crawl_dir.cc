@@ -2,9 +2,10 @@
 
 #include <fmt/core.h>
 
-#include "cli/crawl_session.h"
+#include "cli/crawl_place.h"
 #include "crawl/engine.h"
 #include "io/env.h"
+#include "io/small_file.h"
 #include "warc/warc_time.h"
 
 namespace portolan {
@@ -19,12 +20,7 @@ Result<Config> LoadCrawlConfig(const std::string& dir) {
 
 std::string StateDirOf(const std::string& dir) { return JoinPath(dir, "state"); }
 
-bool IsRunning(const std::string& dir) {
-  const std::string lock = JoinPath(StateDirOf(dir), kStateLock);
-  if (!Env::Posix().Exists(lock)) return false;
-  const auto held = Env::Posix().Lock(lock);
-  return !held && held.error().code() == ErrorCode::kBusy;
-}
+bool IsRunning(const std::string& dir) { return IsLocked(JoinPath(StateDirOf(dir), kStateLock)); }
 
 std::string TimeOfCheckpoint(int64_t unix_ns) {
   if (unix_ns == 0) return "never";

@@ -1,93 +1,32 @@
 #include "cli/crawl_session.h"
 
 #include <fmt/core.h>
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
-#include <thread>
 
-#include "archive/log_search.h"
+#include "archive/finished_files.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/build_info.h"
 #include "cli/crawl_flags.h"
 #include "cli/limits.h"
 #include "cli/live_display.h"
+#include "cli/verb_app.h"
 #include "crawl/engine.h"
 #include "crawl/wiring.h"
 #include "disk/manifest.h"
-#include "flow/outcome.h"
-#include "flow/url_record.h"
 #include "io/env.h"
+#include "io/stop_signals.h"
 
 namespace portolan {
 namespace {
 
 constexpr double kStatusEvery = 2;  // seconds between two status files
-
-// SIGINT and SIGTERM, taken by a thread that waits for nothing else. Other threads must be made while this exists, so
-// that they do not take them.
-class SignalThread {
- public:
-  explicit SignalThread(std::function<void()> on_first) {
-    sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM, SIGUSR2}) sigaddset(&signals_, signal);
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-    thread_ = std::thread([this, on_first = std::move(on_first)] {
-      int count = 0;
-      for (;;) {
-        int signal = 0;
-        if (sigwait(&signals_, &signal) != 0 || signal == SIGUSR2) return;
-        if (++count > 1) std::_Exit(128 + signal);
-        on_first();
-      }
-    });
-  }
-  ~SignalThread() {
-    pthread_kill(thread_.native_handle(), SIGUSR2);
-    thread_.join();
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  SignalThread(const SignalThread&) = delete;
-  SignalThread& operator=(const SignalThread&) = delete;
-
- private:
-  sigset_t signals_;
-  sigset_t before_;
-  std::thread thread_;
-};
-
-// Written beside and renamed, so that a reader never sees half of it; not synced: it is a picture, not state. On a full
-// disk the old one is written over, which needs no room: it is then that people look at it.
-void WriteStatus(const std::string& path, const CrawlProgress& progress) {
-  const std::string text = ProgressToJson(progress) + '\n';
-  const std::string beside = path + ".new";
-  std::error_code ignored;
-  bool written = false;
-  {
-    std::ofstream file(beside, std::ios::trunc);
-    file << text;
-    written = bool(file.flush());
-  }
-  if (written) {
-    std::filesystem::rename(beside, path, ignored);
-    return;
-  }
-  std::filesystem::remove(beside, ignored);
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  if (file << text && file.flush()) std::filesystem::resize_file(path, text.size(), ignored);
-}
 
 // A part of what is free when the crawl begins, so that small disks can be used too.
 uint64_t ReserveOf(const EngineOptions& options) {
@@ -103,27 +42,6 @@ uint64_t ReserveOf(const EngineOptions& options) {
     if (room) reserve = std::min(reserve, *room / 8);
   }
   return std::max(reserve, kLeast);
-}
-
-// A crawl that has files but no manifest is not taken for a new one: recovery would remove what is left of its state.
-Status CheckState(const EngineOptions& options) {
-  Env& env = Env::Posix();
-  const auto names = [&env](const std::string& dir) {
-    auto listed = env.List(dir);
-    return listed ? *std::move(listed) : std::vector<std::string>();
-  };
-  if (std::ranges::any_of(names(options.state_dir), IsManifestName)) return {};
-  std::vector<std::string> dirs = options.archive.directories;
-  dirs.push_back(options.log.dir);
-  for (const std::string& dir : dirs) {
-    if (names(dir).empty()) continue;
-    return Fail(
-        ErrorCode::kCorrupt,
-        fmt::format("{} has no manifest, but {} has files: the state of this crawl is lost. Nothing was touched; "
-                    "put a copy of the state back, or begin a new crawl in another directory",
-                    options.state_dir, dir));
-  }
-  return {};
 }
 
 // What people can do about an error that ended a crawl.
@@ -159,33 +77,6 @@ Result<uint64_t> MemoryFor(const Config& config) {
   Log(LogLevel::kWarn, "less memory than usual: this process may use little",
       {{"memory", FormatBytes(std::max(safe, kLeast))}, {"allowed", FormatBytes(limit)}});
   return std::max(safe, kLeast);
-}
-
-Status CheckDirectory(const SessionOptions& options, bool* made) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const bool has_crawl = fs::exists(JoinPath(options.dir, kConfigFile), error);
-  if (options.resume) {
-    if (has_crawl) return {};
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: there is no crawl here (no {})", options.dir, kConfigFile));
-  }
-  if (has_crawl) {
-    return Fail(ErrorCode::kExists,
-                fmt::format("{}: a crawl is here already. Go on with 'portolan resume {}', or choose another --dir",
-                            options.dir, options.dir));
-  }
-  if (fs::exists(options.dir, error)) {
-    if (!fs::is_directory(options.dir, error)) {
-      return Fail(ErrorCode::kExists, fmt::format("{}: is not a directory", options.dir));
-    }
-    if (!fs::is_empty(options.dir, error)) {
-      return Fail(ErrorCode::kExists,
-                  fmt::format("{}: is not empty and holds no crawl: choose another --dir", options.dir));
-    }
-  } else {
-    *made = true;
-  }
-  return Env::Posix().CreateDirs(options.dir);
 }
 
 // Who is to be told when somebody asks to stop. Thread: any.
@@ -224,11 +115,8 @@ class Stopper {
 // pages again. So it waits for more room than there is now. False: somebody asks to stop.
 bool WaitForMoreRoom(const EngineOptions& options, Stopper& stopper, const std::function<void(std::string)>& tell) {
   const std::string& dir = options.state_dir;
-  {  // What no checkpoint names goes first: that is room, too.
-    const auto lock = Env::Posix().Lock(JoinPath(dir, std::string(kStateLock)));
-    const std::string_view keep[] = {kStateLock};
-    if (lock) static_cast<void>(Manifest::Open(Env::Posix(), dir, keep));
-  }
+  const std::string_view keep[] = {kStateLock};
+  static_cast<void>(Manifest::Open(Env::Posix(), dir, keep));  // what no checkpoint names goes first: that is room, too
   const uint64_t room = Env::Posix().FreeSpace(dir).value_or(0);
   const uint64_t wanted = room + std::max(options.reserve_bytes, room / 8);
   Log(LogLevel::kWarn, "waiting for more room on the disk",
@@ -241,41 +129,88 @@ bool WaitForMoreRoom(const EngineOptions& options, Stopper& stopper, const std::
   return !stopper.stopped();
 }
 
-// From the checkpoint, or from nothing, to the end or an error. `last` is the picture that was shown last.
-Result<SessionEnd> RunEngine(const SessionOptions& options, const Config& config, const EngineOptions& engine_options,
-                             Stopper& stopper, bool* made, bool* is_crawl, CrawlProgress* last) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, Engine::Open(Env::Posix(), engine_options));
-  RETURN_IF_ERROR(engine->AddSeeds(options.seeds));
-  if (!*is_crawl) {
-    const std::string path = JoinPath(options.dir, kConfigFile);
-    RETURN_IF_ERROR(ReplaceFile(Env::Posix(), path, ConfigToToml(config)));
-    if (HoldsSecrets(config)) {
-      using std::filesystem::perms;
-      std::error_code ignored;  // the directory may be on a file system without permissions
-      std::filesystem::permissions(path, perms::owner_read | perms::owner_write, ignored);
+// Finished WARC files never change again, so nobody else looks at them: what a disk or a copy did to them would be
+// found when it is too late. The crawl needs none of them and goes on.
+void LookAtArchive(const EngineOptions& options) {
+  for (const std::string& what :
+       DamageOfFinished(Env::Posix(), options.archive.directories, options.archive.files.prefix)) {
+    Log(LogLevel::kWarn, "a finished WARC file is damaged ('portolan check' says more): going on without it",
+        {{"what", what}});
+  }
+}
+
+// One session from its place to its end; several engines, where a full disk sends it back to its checkpoint.
+class Session {
+ public:
+  Session(const SessionOptions& options, const Config& config, const EngineOptions& engine_options, CrawlPlace& place,
+          Stopper& stopper)
+      : options_(options),
+        config_(config),
+        engine_options_(engine_options),
+        place_(place),
+        stopper_(stopper),
+        status_path_(JoinPath(options.dir, kStatusFile)),
+        is_crawl_(options.resume) {}
+
+  Result<SessionEnd> Run() {
+    if (!options_.resume) RETURN_IF_ERROR(place_.WriteSettings(config_));
+    for (;;) {
+      auto end = RunEngine();
+      if (end || !is_crawl_) return end;
+      if (end.error().code() != ErrorCode::kNoSpace || stopper_.stopped()) {
+        const bool disk = end.error().code() == ErrorCode::kNoSpace || end.error().code() == ErrorCode::kIo ||
+                          end.error().code() == ErrorCode::kReadOnly;
+        return std::unexpected(disk ? AtCheckpoint(end.error(), options_.dir) : std::move(end).error());
+      }
+      Log(LogLevel::kWarn, "the disk is full: back to the last checkpoint", {{"why", end.error().message()}});
+      const auto tell = [this](std::string state) {
+        last_.state = std::move(state);
+        WriteStatus(status_path_, last_);
+      };
+      if (!WaitForMoreRoom(engine_options_, stopper_, tell)) {
+        return std::unexpected(AtCheckpoint(end.error(), options_.dir));
+      }
     }
   }
-  *made = false;  // from here on it is a crawl
-  stopper.SetRunning(engine.get());
-  LiveDisplay display(LiveDisplay::Choose(options.quiet));
-  const std::string status_path = JoinPath(options.dir, kStatusFile);
-  double status_at = -kStatusEvery;
-  auto end = engine->Run([&](const CrawlProgress& progress) {
-    *is_crawl = true;  // its first checkpoint stands
-    *last = progress;
-    display.Show(progress);
-    if (progress.session_seconds - status_at < kStatusEvery) return;
-    status_at = progress.session_seconds;
-    WriteStatus(status_path, progress);
-  });
-  stopper.SetRunning(nullptr);
-  if (!end) return std::unexpected(std::move(end).error());
-  display.End(*end);
-  WriteStatus(status_path, *end);
-  SessionEnd result{*std::move(end), std::string(engine->shard().limit_reached())};
-  if (options.summary) PrintSummary(result, options);
-  return result;
-}
+
+ private:
+  // From the checkpoint, or from nothing, to the end or an error.
+  Result<SessionEnd> RunEngine() {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, Engine::Open(Env::Posix(), engine_options_));
+    RETURN_IF_ERROR(engine->AddSeeds(options_.seeds));
+    if (options_.resume && !opened_) {
+      if (options_.settings_changed) RETURN_IF_ERROR(place_.WriteSettings(config_));
+      LookAtArchive(engine_options_);
+    }
+    opened_ = true;
+    stopper_.SetRunning(engine.get());
+    LiveDisplay display(LiveDisplay::Choose(options_.quiet));
+    double status_at = -kStatusEvery;
+    auto end = engine->Run([&](const CrawlProgress& progress) {
+      is_crawl_ = true;  // its first checkpoint stands
+      last_ = progress;
+      display.Show(progress);
+      if (progress.session_seconds - status_at < kStatusEvery) return;
+      status_at = progress.session_seconds;
+      WriteStatus(status_path_, progress);
+    });
+    stopper_.SetRunning(nullptr);
+    if (!end) return std::unexpected(std::move(end).error());
+    display.End(*end);
+    WriteStatus(status_path_, *end);
+    return SessionEnd{*std::move(end), std::string(engine->shard().limit_reached())};
+  }
+
+  const SessionOptions& options_;
+  const Config& config_;
+  const EngineOptions& engine_options_;
+  CrawlPlace& place_;
+  Stopper& stopper_;
+  const std::string status_path_;
+  bool is_crawl_;        // there is something to go on with
+  bool opened_ = false;  // an engine was, before
+  CrawlProgress last_;   // the picture that was shown last
+};
 
 }  // namespace
 
@@ -310,91 +245,28 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   }
   engine_options.reserve_bytes = ReserveOf(engine_options);
 
-  bool made = false;
-  RETURN_IF_ERROR(CheckDirectory(options, &made));
-  if (options.resume) RETURN_IF_ERROR(CheckState(engine_options));
-  // What fails before the first fetch leaves nothing behind. Declared before the engine, whose files it removes.
-  const auto remove = [&options](const bool* dir_is_ours) {
-    std::error_code ignored;
-    if (*dir_is_ours) std::filesystem::remove_all(options.dir, ignored);
-  };
-  const std::unique_ptr<bool, decltype(remove)> half_made(&made, remove);
-  // Declared before the engine, so that its threads inherit the blocked signals; told about it once it is there.
+  engine_options.locked = true;
+
+  MakeWritesFailQuietly();
+  ASSIGN_OR_RETURN(CrawlPlace place,
+                   options.resume ? CrawlPlace::GoOn(options.dir, engine_options) : CrawlPlace::Begin(options.dir));
+  // Before the engine, so that its threads inherit the blocked signals; told about it once it is there.
   Stopper stopper;
-  SignalThread signals([&] { stopper.Stop(); });
-  bool is_crawl = options.resume;  // there is something to go on with
-  CrawlProgress last;
-  for (;;) {
-    auto end = RunEngine(options, config, engine_options, stopper, &made, &is_crawl, &last);
-    if (end) return end;
-    if (!is_crawl) return std::unexpected(std::move(end).error());
-    if (end.error().code() != ErrorCode::kNoSpace || stopper.stopped()) {
-      const bool disk = end.error().code() == ErrorCode::kNoSpace || end.error().code() == ErrorCode::kIo ||
-                        end.error().code() == ErrorCode::kReadOnly;
-      return std::unexpected(disk ? AtCheckpoint(end.error(), options.dir) : std::move(end).error());
-    }
-    Log(LogLevel::kWarn, "the disk is full: back to the last checkpoint", {{"why", end.error().message()}});
-    const auto tell = [&](std::string state) {
-      last.state = std::move(state);
-      WriteStatus(JoinPath(options.dir, kStatusFile), last);
-    };
-    if (WaitForMoreRoom(engine_options, stopper, tell)) continue;
-    return std::unexpected(AtCheckpoint(end.error(), options.dir));
+  const StopSignals signals([&stopper](int /*request*/) { stopper.Stop(); });
+  Session session(options, config, engine_options, place, stopper);
+  ASSIGN_OR_RETURN(SessionEnd end, session.Run());
+  if (options.summary) {
+    CrawlSummary summary{.dir = options.dir, .progress = end.progress, .limit = end.limit, .failures = {}};
+    if (end.fruitless()) summary.failures = WhySeedsFailed(options.dir, config, options.seeds);
+    PrintSummary(summary, config, options.json);
   }
+  return end;
 }
 
-namespace {
-
-// Of a crawl without a single page: what became of its first seed, or of the robots.txt before it. Empty: the log does
-// not say.
-std::string WhyNothing(const SessionOptions& options) {
-  const std::string& seed = options.seeds.front();
-  for (const std::string& url : {std::string(OriginOf(seed)) + "/robots.txt", seed}) {
-    std::string last;
-    const auto keep = [&](std::string_view line) { last = line; };
-    if (!ForEachLogLine(Env::Posix(), JoinPath(options.dir, "log"), url, keep)) return {};
-    const auto line = nlohmann::json::parse(last, nullptr, false);
-    if (!line.is_object()) continue;
-    const std::string outcome = line.value("outcome", "?");
-    const bool answered = outcome == FetchOutcomeName(FetchOutcome::kAnswered);
-    if (answered && url != seed) continue;
-    const bool forbidden = outcome == FetchOutcomeName(FetchOutcome::kAddressForbidden);
-    return fmt::format("{}: {}{}", url, answered ? line.value("status", nlohmann::json()).dump() : outcome,
-                       forbidden ? " (no public address; --allow-private crawls it all the same)" : "");
-  }
-  return {};
-}
-
-}  // namespace
-
-void PrintSummary(const SessionEnd& end, const SessionOptions& options) {
-  const CrawlProgress& progress = end.progress;
-  if (options.json) {
-    fmt::print("{}\n", ProgressToJson(progress));
-    return;
-  }
-  const CrawlCounts& counts = progress.counts;
-  const char* why = progress.state != "done" ? "stopped" : end.limit.empty() ? "nothing is left to fetch" : "";
-  fmt::print("{}: {}, {} received, in {}{}{}\n", progress.state == "done" ? "done" : "stopped",
-             Counted(counts.pages(), "page"), FormatBytes(counts.wire_bytes), FormatDuration(progress.seconds),
-             end.limit.empty() ? "" : ", limit: ",
-             end.limit.empty() ? (progress.state == "done" ? fmt::format(" ({})", why) : "") : end.limit);
-  if (progress.state == "done" && counts.pages() == 0 && !options.seeds.empty()) {
-    if (const std::string nothing = WhyNothing(options); !nothing.empty()) fmt::print("  why       {}\n", nothing);
-  }
-  for (const HostTrouble& trouble : progress.unreachable_hosts) {
-    fmt::print("  given up  {} ({})\n", trouble.what, trouble.why);
-  }
-  for (const LeftOut& left_out : progress.left_out) fmt::print("  left out  {}\n", LeftOutWords(left_out));
-  if (options.config.archive.enabled) {
-    for (const std::string& directory : options.config.archive.directories) {
-      fmt::print("  archive   {}\n", ArchiveDirectory(options.dir, directory));
-    }
-  }
-  if (options.config.log.fetches) fmt::print("  log       {}\n", JoinPath(options.dir, "log"));
-  if (progress.waiting + progress.at_gate + progress.unanswered > 0) {
-    fmt::print("  go on     portolan resume {}\n", options.dir);
-  }
+int RunCrawlVerb(const SessionOptions& options) {
+  const auto end = RunCrawlSession(options);
+  if (!end) return Complain(end.error());
+  return end->fruitless() ? kExitVerdict : kExitOk;
 }
 
 }  // namespace portolan

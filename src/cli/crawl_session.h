@@ -1,19 +1,23 @@
-// CrawlSession: one run of a crawl in its directory, as the verbs crawl, resume and demo share it: settings, signals,
-// display, status file, summary.
+// CrawlSession: one run of a crawl in its directory, as the verbs crawl, resume, run and demo share it: settings,
+// signals, display, status file, summary.
 //
 // The directory (docs/crawl_directory.md): crawl.toml holds the settings with the seeds, state/ what the shard knows,
-// warc/ and log/ what came, status.json how it stands.
+// warc/ and log/ what came, status.json how it stands. Who works in it, and how a crawl begins: crawl_place.h.
 //
-// Ctrl-C or SIGTERM once: nothing new is fetched, what is in flight is given a few seconds, everything is saved, exit
-// code 0. Twice: the process ends at once; the last checkpoint stands.
+// Ctrl-C, SIGTERM or SIGHUP once: nothing new is fetched, what is in flight is given a few seconds, everything is
+// saved, exit code 0. Again, more than two seconds later: what is in flight is cancelled. A third time: the process
+// ends at once; the last checkpoint stands.
 
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/crawl_place.h"
+#include "cli/crawl_summary.h"
+#include "cli/exit_code.h"
+#include "cli/status_file.h"
 #include "crawl/config.h"
 #include "crawl/progress.h"
 
@@ -23,7 +27,8 @@ struct SessionOptions {
   std::string dir;
   Config config;
   std::vector<std::string> seeds;  // canonical
-  bool resume = false;             // the directory must hold a crawl; else it must not
+  bool resume = false;             // the directory must hold a crawl; else it must hold none that has pages
+  bool settings_changed = false;   // of a crawl that goes on: they are stored
   bool quiet = false;
   bool json = false;    // the summary as JSON on standard output, else as text
   bool summary = true;  // false: the caller reports
@@ -32,15 +37,15 @@ struct SessionOptions {
 struct SessionEnd {
   CrawlProgress progress;
   std::string limit;  // which limit ended it; empty: none
+  // Nothing is left to fetch, and not one page came.
+  bool fruitless() const { return progress.state == "done" && progress.counts.pages() == 0; }
 };
 
-// kExists: a crawl is there already. kNotFound: there is none to resume. Nothing is left behind where it fails before
-// the first fetch.
+// kExists: a crawl is there already. kNotFound: there is none to resume. kBusy: another process works on it. Nothing is
+// left behind where it fails before the first fetch.
 Result<SessionEnd> RunCrawlSession(const SessionOptions& options);
 
-void PrintSummary(const SessionEnd& end, const SessionOptions& options);
-
-inline constexpr const char* kConfigFile = "crawl.toml";
-inline constexpr const char* kStatusFile = "status.json";
+// Runs it and says what is to be said; the exit code is the verb's.
+int RunCrawlVerb(const SessionOptions& options);
 
 }  // namespace portolan

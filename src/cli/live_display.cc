@@ -144,7 +144,8 @@ void LiveDisplay::Draw(const CrawlProgress& progress) {
     return;
   }
   const std::string block = Render(progress, rates, TerminalWidth());
-  std::string out;
+  // From the first column, and with what stands below wiped out: the terminal has written ^C there.
+  std::string out = "\r";
   if (lines_ > 0) out += fmt::format("\x1b[{}A", lines_);
   lines_ = 0;
   for (size_t begin = 0; begin < block.size(); ++lines_) {

@@ -123,10 +123,11 @@ int RunCheck(int argc, char** argv) {
     check = CheckCrawl(Env::Posix(), *options, how);
   }
   if (!check) return Complain(check.error());
+  const bool repaired = how.repair && check->ok();
   if (json) {
-    fmt::print("{}\n", ToJson(*check, how.repair));
+    fmt::print("{}\n", ToJson(*check, repaired));
   } else {
-    Print(*check, dir, how.repair);
+    Print(*check, dir, repaired);
   }
   return check->ok() ? kExitOk : kExitVerdict;
 }

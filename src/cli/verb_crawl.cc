@@ -1,85 +1,158 @@
-// portolan crawl: from seeds to an archive.
+// portolan crawl, resume, run: from seeds to an archive.
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
 #include "cli/crawl_flags.h"
 #include "cli/crawl_session.h"
+#include "cli/resume_settings.h"
 #include "cli/seeds.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "flow/url_record.h"
 
 namespace portolan {
+namespace {
+
+// What crawl and run are given alike.
+struct StartFlags {
+  CrawlFlags crawl;
+  SeedSource seeds;
+};
+
+void AddReportFlags(VerbApp& app, SessionOptions& session) {
+  app->add_flag("--json", session.json, "The summary as one JSON object on standard output");
+}
+
+void AddStartFlags(VerbApp& app, StartFlags& flags) {
+  app->add_option("urls", flags.seeds.urls, "Where to start")->type_name("URL");
+  app->add_option("--seeds", flags.seeds.file,
+                  "A file of seeds, one URL per line; # begins a comment; -: standard input")
+      ->type_name("FILE");
+  app->add_flag("--strict", flags.seeds.strict, "End where a line of that file is no URL, instead of leaving it out");
+  AddCrawlFlags(app, flags.crawl);
+}
+
+// The settings and seeds that the flags ask for, as for a new crawl.
+Status ReadStart(const VerbApp& app, const StartFlags& flags, SessionOptions& session) {
+  ASSIGN_OR_RETURN(session.config, ApplyCrawlFlags(flags.crawl, app.config(), app.config_path()));
+  session.quiet = app.quiet();
+  SeedSource source = flags.seeds;
+  const std::vector<std::string>& more = session.config.crawl.seeds;
+  source.urls.insert(source.urls.end(), more.begin(), more.end());
+  ASSIGN_OR_RETURN(session.seeds, ReadSeeds(source, session.config));
+  return {};
+}
+
+// The crawl in session.dir goes on with `wanted`, as far as it may.
+Status ReadOn(const Config& stored, Config wanted, SessionOptions& session) {
+  // A pattern that is asked for again is there already.
+  Config::Words& exclude = wanted.scope.exclude;
+  for (auto pattern = exclude.begin(); pattern != exclude.end();) {
+    pattern = std::find(exclude.begin(), pattern, *pattern) == pattern ? std::next(pattern) : exclude.erase(pattern);
+  }
+  RETURN_IF_ERROR(CheckChanges(stored, wanted, session.settings_changed));
+  ASSIGN_OR_RETURN(session.seeds, ReadSeeds({.urls = wanted.crawl.seeds}, wanted));
+  session.config = std::move(wanted);
+  session.resume = true;
+  return {};
+}
+
+}  // namespace
 
 int RunCrawl(int argc, char** argv) {
   VerbApp app("crawl",
               "Crawls from seeds into a directory: WARC files with their index, a log, and a state that\n"
               "survives a crash. Polite by default: one connection a host, a second between pages,\n"
               "robots.txt obeyed, only the seeds' own domains.");
-  CrawlFlags flags;
-  AddCrawlFlags(app, flags);
+  StartFlags flags;
   SessionOptions session;
-  SeedSource source;
-  app->add_option("urls", source.urls, "Where to start")->type_name("URL");
-  app->add_option("--seeds", source.file, "A file of seeds, one URL per line; # begins a comment; -: standard input")
-      ->type_name("FILE");
-  app->add_flag("--strict", source.strict, "End where a line of that file is no URL, instead of leaving it out");
+  AddStartFlags(app, flags);
   app->add_option("--dir", session.dir, "Where everything goes (default crawl-HOST)")->type_name("DIR");
-  app->add_flag("--json", session.json, "The summary as one JSON object on standard output");
+  AddReportFlags(app, session);
   app.Footer(
       "Examples:\n"
       "  portolan crawl https://example.org/\n"
       "  portolan crawl --scope prefix --max-pages 500 --delay 2s https://example.org/docs/\n"
       "  portolan crawl --profile web --contact https://you.example/bot --seeds seeds.txt --dir big --memory 8G\n"
-      "Ctrl-C stops cleanly; 'portolan resume DIR' goes on.");
+      "A directory with a crawl that has not fetched a page is begun anew; one that has pages is refused.\n"
+      "Ctrl-C (or SIGTERM, SIGHUP) stops cleanly; again after two seconds cancels what is in flight; a third\n"
+      "time ends at once. 'portolan resume DIR' goes on.\n"
+      "Exit code 1: the crawl is done and has not one page.");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  auto config = ApplyCrawlFlags(flags, app.config(), app.config_path());
-  if (!config) return Complain(config.error());
-  session.config = *std::move(config);
-  session.quiet = app.quiet();
-  source.urls.insert(source.urls.end(), session.config.crawl.seeds.begin(), session.config.crawl.seeds.end());
-  auto seeds = ReadSeeds(source, session.config);
-  if (!seeds) return Complain(seeds.error());
-  session.seeds = *std::move(seeds);
+  if (const Status status = ReadStart(app, flags, session); !status) return Complain(status.error());
   if (session.dir.empty() && !session.seeds.empty()) {
     session.dir = "crawl-" + std::string(HostOf(session.seeds.front()));
   }
-  const auto end = RunCrawlSession(session);
-  return end ? kExitOk : Complain(end.error());
+  return RunCrawlVerb(session);
 }
 
 int RunResume(int argc, char** argv) {
   VerbApp app("resume",
-              "Goes on with a crawl that was stopped or broke off. Limits may be raised by flags; everything\n"
-              "else is as it was when the crawl began.");
+              "Goes on with a crawl that was stopped or broke off. Settings that are given by flags change, and\n"
+              "stay so: they are stored in its crawl.toml. All others are as they were.");
   SessionOptions session;
   CrawlFlags flags;
   app->add_option("dir", session.dir, "The crawl's directory")->required()->type_name("DIR");
-  AddLimitFlags(app, flags);
-  app->add_flag("--json", session.json, "The summary as one JSON object on standard output");
-  app.Footer("Example:\n  portolan resume crawl-example.org --max-pages 10000");
+  AddCrawlFlags(app, flags);
+  AddReportFlags(app, session);
+  app.Footer(
+      fmt::format("What may not change: {}\n"
+                  "(directories may be added at the end). Everything else may. What the scope leaves out from now\n"
+                  "on (--exclude) is not fetched any more, whether it waits already or is found later.\n"
+                  "Examples:\n"
+                  "  portolan resume crawl-example.org --max-pages 10000\n"
+                  "  portolan resume crawl-example.org --delay 5s --exclude '*/calendar/*'",
+                  FixedSettings()));
   if (const auto code = app.Parse(argc, argv)) return *code;
-  const std::string path = JoinPath(session.dir, kConfigFile);
   if (!app.config_path().empty()) {
-    PrintError(fmt::format("a crawl keeps the settings that it began with ({}): --config has no place here", path));
+    PrintError(fmt::format("a crawl keeps its settings in {}: change them by flags, --config has no place here",
+                           JoinPath(session.dir, kConfigFile)));
     return kExitUsage;
   }
   session.quiet = app.quiet();
-  auto stored = LoadCrawlConfig(session.dir);
+  const auto stored = LoadCrawlConfig(session.dir);
   if (!stored) return Complain(stored.error());
-  auto config = ApplyCrawlFlags(flags, *stored);
-  if (!config) return Complain(config.error());
-  session.config = *std::move(config);
-  session.seeds = session.config.crawl.seeds;
-  session.resume = true;
-  const auto end = RunCrawlSession(session);
-  return end ? kExitOk : Complain(end.error());
+  auto wanted = ApplyCrawlFlags(flags, *stored);
+  if (!wanted) return Complain(wanted.error());
+  if (const Status status = ReadOn(*stored, *std::move(wanted), session); !status) return Complain(status.error());
+  return RunCrawlVerb(session);
+}
+
+int RunRun(int argc, char** argv) {
+  VerbApp app("run",
+              "Crawls into a directory, or goes on with the crawl that is there: the same command line begins a\n"
+              "crawl, and after a stop, a crash or a restart of the machine goes on with it. For service units.");
+  StartFlags flags;
+  SessionOptions session;
+  app->add_option("dir", session.dir, "The crawl's directory")->required()->type_name("DIR");
+  AddStartFlags(app, flags);
+  AddReportFlags(app, session);
+  app.Footer(
+      fmt::format("A crawl that goes on takes over the settings and the seeds that are new on the command line.\n"
+                  "What may not change: {}\n"
+                  "(directories may be added at the end).\n"
+                  "Example:\n"
+                  "  portolan run /srv/crawl --contact https://you.example/bot --seeds seeds.txt",
+                  FixedSettings()));
+  if (const auto code = app.Parse(argc, argv)) return *code;
+  if (const Status status = ReadStart(app, flags, session); !status) return Complain(status.error());
+  if (!Env::Posix().Exists(JoinPath(session.dir, kConfigFile))) return RunCrawlVerb(session);
+  const auto stored = LoadCrawlConfig(session.dir);
+  if (!stored) return Complain(stored.error());
+  // Seeds that were there stay, whether they are named again or not.
+  Config wanted = session.config;
+  wanted.crawl.seeds = stored->crawl.seeds;
+  for (const std::string& seed : session.seeds) {
+    if (std::ranges::find(wanted.crawl.seeds, seed) == wanted.crawl.seeds.end()) wanted.crawl.seeds.push_back(seed);
+  }
+  if (const Status status = ReadOn(*stored, std::move(wanted), session); !status) return Complain(status.error());
+  return RunCrawlVerb(session);
 }
 
 }  // namespace portolan

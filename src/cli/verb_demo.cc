@@ -1,7 +1,6 @@
 // portolan demo: the crawler on the simulated web, on this machine alone, with the oracle's verdict at the end.
 
 #include <fmt/core.h>
-#include <signal.h>
 
 #include <filesystem>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "io/clock.h"
 #include "io/env.h"
 #include "io/process.h"
+#include "io/stop_signals.h"
 #include "sim/hits/hit_log_writer.h"
 #include "sim/oracle/judge_log.h"
 #include "sim/server/sim_server.h"
@@ -101,16 +101,11 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
 
   RETURN_IF_ERROR(Env::Posix().CreateDirs(DirName(flags.dir)));
   const Beside beside{.ca = flags.dir + ".ca.pem", .log = flags.dir + ".hits.tsv"};
-  // The web's threads must not take the signals that the crawl waits for: they would end the program at once.
-  sigset_t signals;
-  sigset_t before;
-  sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals, signal);
-  pthread_sigmask(SIG_BLOCK, &signals, &before);
-  auto started = StartWorld(flags, beside.log);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!started) return std::unexpected(std::move(started).error());
-  RunningWorld running = *std::move(started);
+  RunningWorld running;
+  {  // The web's threads must not take the signals that the crawl waits for: they would end the program at once.
+    const BlockedStopSignals blocked;
+    ASSIGN_OR_RETURN(running, StartWorld(flags, beside.log));
+  }
   RETURN_IF_ERROR(ReplaceFile(Env::Posix(), beside.ca, running.server->ca_pem()));
   config.fetch.dns_servers = {fmt::format("127.0.0.1:{}", running.server->ports().dns)};
   config.fetch.ca_file = beside.ca;

@@ -9,12 +9,14 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
-#include "cli/crawl_session.h"
+#include "cli/crawl_place.h"
+#include "cli/status_file.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/progress.h"
 #include "crawl/wiring.h"
 #include "io/env.h"
+#include "io/small_file.h"
 
 namespace portolan {
 namespace {

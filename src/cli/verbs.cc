@@ -10,6 +10,7 @@ std::span<const Verb> Verbs() {
   static constexpr std::array kVerbs = {
       Verb{"crawl", "Crawl", "crawl from seeds into a directory", &RunCrawl},
       Verb{"resume", "Crawl", "go on with a crawl that was stopped or broke off", &RunResume},
+      Verb{"run", "Crawl", "crawl into a directory, or go on with the crawl that is there", &RunRun},
       Verb{"status", "Crawl", "say how a crawl stands", &RunStatus},
       Verb{"demo", "Crawl", "crawl a simulated web on this machine: no network needed", &RunDemo},
       Verb{"config", "Set up", "print the settings in force, with comments", &RunConfig},

@@ -11,6 +11,7 @@ int RunCrawl(int argc, char** argv);
 int RunDomains(int argc, char** argv);
 int RunDemo(int argc, char** argv);
 int RunResume(int argc, char** argv);
+int RunRun(int argc, char** argv);
 int RunStatus(int argc, char** argv);
 int RunDisk(int argc, char** argv);
 int RunPlan(int argc, char** argv);

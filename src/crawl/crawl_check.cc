@@ -6,41 +6,14 @@
 #include <memory>
 #include <optional>
 
-#include "archive/archive_writer.h"
-#include "archive/crawl_log.h"
+#include "crawl/recovery.h"
 #include "crawl/shard.h"
 #include "disk/inspect.h"
 #include "disk/manifest.h"
-#include "io/clock.h"
 #include "io/dry_run_env.h"
-#include "io/executor.h"
 
 namespace portolan {
 namespace {
-
-class NobodyFetches : public FetchPort {
- public:
-  void Fetch(FetchTask&& /*task*/) override {}
-  void Resolve(ResolveTask&& /*task*/) override {}
-};
-
-class NobodyKeeps : public ArchivePort {
- public:
-  void Keep(PageResult& /*result*/, const FetchLine& /*about*/) override {}
-};
-
-// What recovery does, in the order of Engine::Open: state, archive, log.
-Result<Manifest> Recover(Env& env, const EngineOptions& options) {
-  const std::string_view keep[] = {kStateLock};
-  ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir, keep));
-  ArchiveWriter::Options archive = options.archive;
-  archive.threads = false;
-  RETURN_IF_ERROR(ArchiveWriter::Open(env, Clock::Real(), manifest, archive));
-  CrawlLog::Options log = options.log;
-  log.threads = false;
-  RETURN_IF_ERROR(CrawlLog::Open(env, manifest, log));
-  return manifest;
-}
 
 class Checker {
  public:
@@ -75,13 +48,13 @@ class Checker {
       return std::move(check_);
     }
     Note();
-    if (how_.repair) {
-      if (const auto recovered = Recover(env_, options_); !recovered) Report(recovered.error());
-    }
     check_.sequence = manifest->sequence();
     if (check_.sequence == 0) Report(fmt::format("{}: there is no checkpoint", options_.state_dir));
     State(*manifest);
     Archive(*manifest);
+    if (how_.repair && check_.ok()) {  // last: what recovery cuts is gone
+      if (const auto recovered = Recover(env_, options_); !recovered) Report(recovered.error());
+    }
     return std::move(check_);
   }
 
@@ -125,14 +98,10 @@ class Checker {
       }
     }
     if (!check_.ok()) return;  // what is broken is named; opening it would only say so again
-    NobodyFetches fetches;
-    NobodyKeeps keeps;
-    WorkerPool rounds(1, "merge");  // a round that was under way begins anew, and fails at the dry run's bound
-    const Moment now{Clock::Real().NowNs(), Clock::Real().UnixNs()};
-    const auto shard = Shard::Open(dry_, manifest, rounds, fetches, keeps, options_.shard, now);
-    if (!shard) return Report(shard.error());
-    Report((*shard)->frontier().CheckInvariants());
-    Conserve(**shard);
+    Report(OpenShardAlone(dry_, manifest, options_, [this](const Shard& shard) {
+      Report(shard.frontier().CheckInvariants());
+      Conserve(shard);
+    }));
   }
 
   // No URL is lost and none is there twice, by everybody's own books.

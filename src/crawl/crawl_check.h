@@ -5,7 +5,8 @@
 // one, the archive with the count of what was archived, the log.
 //
 // Nothing is changed. Recovery itself, as `resume` runs it, is run dry (DryRunEnv), and everything is then judged as it
-// would leave it; what it would cut or remove is what a crash left over, and no error. `repair` lets recovery do it.
+// would leave it; what it would cut or remove is what a crash left over, and no error. `repair` lets recovery do it,
+// where nothing is damaged.
 //
 // Thread: one caller, and a worker. Memory bound: as a crawl with these options, before its first fetch; then
 // archive_check.h's. What is to be compared in sorted order and does not fit goes to a nameless file in temp_dir.

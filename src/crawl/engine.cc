@@ -4,19 +4,23 @@
 
 #include <algorithm>
 #include <limits>
+#include <system_error>
 
 #include "base/log.h"
 #include "base/units.h"
+#include "crawl/recovery.h"
 #include "io/process.h"
 
 namespace portolan {
 namespace {
 
-constexpr int64_t kTimedOneIn = 8;           // pages: a look at a thread's CPU clock is a system call
-constexpr size_t kManyInFlight = 64;         // fetches whose answers call the shard often enough by themselves
-constexpr int64_t kSoonNs = 10'000'000;      // then a timer rings this late at most
-constexpr int64_t kLateRetryNs = 5'000'000;  // the archive is asked again whether it has room
-constexpr int64_t kCopyLaterNs = 1'000'000;  // the checkpoint's copies are being written: then the next ones
+constexpr int64_t kTimedOneIn = 8;               // pages: a look at a thread's CPU clock is a system call
+constexpr size_t kManyInFlight = 64;             // fetches whose answers call the shard often enough by themselves
+constexpr int64_t kSoonNs = 10'000'000;          // then a timer rings this late at most
+constexpr int64_t kLateRetryNs = 5'000'000;      // the archive is asked again whether it has room
+constexpr int kLockAttempts = 100;               // a directory that vanishes so often is left to whoever removes it
+constexpr int64_t kCancelRetryNs = 200'000'000;  // there was no thread for it
+constexpr int64_t kCopyLaterNs = 1'000'000;      // the checkpoint's copies are being written: then the next ones
 
 constexpr int64_t kShowLogNs = 1'000'000'000;
 constexpr size_t kShownHosts = 5;       // of CrawlProgress
@@ -30,16 +34,26 @@ uint64_t WeightOf(const PageResult& result) {
 
 }  // namespace
 
+Result<std::unique_ptr<FileLock>> LockState(Env& env, const std::string& state_dir) {
+  const std::string path = JoinPath(state_dir, kStateLock);
+  for (int attempt = 0;; ++attempt) {
+    RETURN_IF_ERROR(env.CreateDirs(state_dir));
+    auto lock = env.Lock(path);
+    if (lock) return lock;
+    if (lock.error().code() == ErrorCode::kBusy) {
+      return portolan::Fail(ErrorCode::kBusy, state_dir + ": another portolan works on this crawl");
+    }
+    // A crawl that could not begin takes its directory away again, maybe at this very moment.
+    if (lock.error().code() != ErrorCode::kNotFound || attempt == kLockAttempts) return lock;
+  }
+}
+
 Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& options) {
   std::unique_ptr<Engine> engine(new Engine(env, options));
   ASSIGN_OR_RETURN(engine->loop_, EventLoop::Create());
-  RETURN_IF_ERROR(env.CreateDirs(options.state_dir));
-  auto lock = env.Lock(JoinPath(options.state_dir, kStateLock));
-  if (!lock) {
-    if (lock.error().code() != ErrorCode::kBusy) return std::unexpected(std::move(lock).error());
-    return portolan::Fail(ErrorCode::kBusy, options.state_dir + ": another portolan works on this crawl");
+  if (!options.locked) {
+    ASSIGN_OR_RETURN(engine->lock_, LockState(env, options.state_dir));
   }
-  engine->lock_ = *std::move(lock);
   // Recovery removes what it does not know in there.
   ASSIGN_OR_RETURN(const std::string state, env.Identity(options.state_dir));
   std::vector<std::string> others = options.archive.directories;
@@ -50,6 +64,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
     if (identity != state) continue;
     return portolan::Fail(ErrorCode::kInvalidArgument, dir + ": holds the crawl's state and can hold nothing else");
   }
+  RETURN_IF_ERROR(CheckBeforeRecovery(env, options));
   const std::string_view keep[] = {kStateLock};
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir, keep));
   engine->manifest_ = std::make_unique<Manifest>(std::move(manifest));
@@ -222,9 +237,7 @@ void Engine::OnStopRequest() {
   state_name_ = "stopping";
   shard_->Stop();
   if (stop_requests_ == 1) {
-    loop_->AddTimer(options_.stop_grace_ns, [this] {
-      if (!over_) CancelFetches();
-    });
+    loop_->AddTimer(options_.stop_grace_ns, [this] { CancelFetches(); });
   } else {
     CancelFetches();
   }
@@ -232,7 +245,12 @@ void Engine::OnStopRequest() {
 }
 
 void Engine::CancelFetches() {
-  if (!cancelling_.joinable()) cancelling_ = std::thread([this] { fetch_->Stop(); });
+  if (over_ || cancelling_.joinable()) return;
+  try {
+    cancelling_ = std::thread([this] { fetch_->Stop(); });
+  } catch (const std::system_error&) {  // no threads left: what is in flight goes on until there are, or ends by itself
+    loop_->AddTimer(kCancelRetryNs, [this] { CancelFetches(); });
+  }
 }
 
 void Engine::Fail(const Error& error) {

@@ -59,9 +59,12 @@ namespace portolan {
 
 // In the state's folder: locked by whoever works on the crawl, and empty.
 inline constexpr std::string_view kStateLock = "lock";
+// Makes the folder where there is none. kBusy: another portolan works on the crawl.
+Result<std::unique_ptr<FileLock>> LockState(Env& env, const std::string& state_dir);
 
 struct EngineOptions {
   std::string state_dir;
+  bool locked = false;  // the owner has the state's lock, and keeps it longer than the engine lives
   ShardOptions shard;
   FetchOptions fetch;
   PageMakerOptions page;
@@ -83,7 +86,8 @@ class Engine : private FetchHandler, private ArchivePort {
  public:
   using Show = std::function<void(const CrawlProgress&)>;
 
-  // As the manifest in state_dir says, or from nothing.
+  // As the manifest in state_dir says, or from nothing. Where it fails for what is in the files, they are as they were
+  // (recovery.h).
   static Result<std::unique_ptr<Engine>> Open(Env& env, const EngineOptions& options);
   ~Engine() override;
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <cstring>
 
 #include "io/env.h"
+#include "io/small_file.h"
 
 namespace portolan {
 namespace {
@@ -27,6 +27,16 @@ auto Retry(Call call) {
   auto result = call();
   while (result == -1 && errno == EINTR) result = call();
   return result;
+}
+
+Status WriteFrom(int fd, const std::string& path, std::string_view bytes, uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t put = Retry([&] { return ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    if (put == -1) return SystemError("write", path);
+    bytes.remove_prefix(static_cast<size_t>(put));
+    offset += static_cast<uint64_t>(put);
+  }
+  return {};
 }
 
 class PosixFile : public File {
@@ -74,14 +84,7 @@ class PosixFile : public File {
 
  protected:
   Status WriteAll(const char* from, size_t count, uint64_t offset) {
-    while (count > 0) {
-      const ssize_t put = Retry([&] { return ::pwrite(fd_, from, count, static_cast<off_t>(offset)); });
-      if (put == -1) return SystemError("write", path_);
-      from += put;
-      count -= static_cast<size_t>(put);
-      offset += static_cast<uint64_t>(put);
-    }
-    return {};
+    return WriteFrom(fd_, path_, {from, count}, offset);
   }
 
   int fd() const { return fd_; }
@@ -184,6 +187,13 @@ class DirectFile : public PosixFile {
   size_t buffered_ = 0;  // bytes in buffer_; the file's last `buffered_` bytes
   bool tail_written_ = false;
 };
+
+struct flock WholeFile() {
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return whole;
+}
 
 class PosixLock : public FileLock {
  public:
@@ -290,17 +300,26 @@ class PosixEnv : public Env {
   }
 
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override {
-    const int fd = Retry([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); });
-    if (fd == -1) return SystemError("open", path);
-    // An open-file-description lock: also exclusive between two holders in one process.
-    if (Retry([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == -1) {
-      const bool held = errno == EWOULDBLOCK;
-      auto error = SystemError("lock", path);
+    for (int attempt = 0;; ++attempt) {
+      const int fd = Retry([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); });
+      if (fd == -1) return SystemError("open", path);
+      // Of the open file description: also exclusive between two holders in one process.
+      struct flock whole = WholeFile();
+      if (Retry([&] { return ::fcntl(fd, F_OFD_SETLK, &whole); }) == -1) {
+        const bool held = errno == EAGAIN || errno == EACCES;
+        auto error = SystemError("lock", path);
+        ::close(fd);
+        if (held) return Fail(ErrorCode::kBusy, fmt::format("{} is locked: another process uses it", path));
+        return error;
+      }
+      // A holder that removed the file before it let go has left us a lock on nothing: somebody else may hold the file
+      // that bears this name now.
+      if (IsFileAt(fd, path)) return std::make_unique<PosixLock>(path, fd);
       ::close(fd);
-      if (held) return Fail(ErrorCode::kBusy, fmt::format("{} is locked: another process uses it", path));
-      return error;
+      if (attempt == kLockAttempts) {
+        return Fail(ErrorCode::kBusy, fmt::format("{} is removed again and again by another process", path));
+      }
     }
-    return std::make_unique<PosixLock>(path, fd);
   }
 
   Result<uint64_t> FreeSpace(const std::string& dir) override {
@@ -317,6 +336,15 @@ class PosixEnv : public Env {
   }
 
  private:
+  static constexpr int kLockAttempts = 100;
+
+  static bool IsFileAt(int fd, const std::string& path) {
+    struct stat opened{};
+    struct stat named{};
+    return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+  }
+
   static bool IsDir(const std::string& path) {
     struct stat info{};
     return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
@@ -337,6 +365,44 @@ class PosixEnv : public Env {
 };
 
 }  // namespace
+
+bool IsLocked(const std::string& path) {
+  const int fd = Retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); });
+  if (fd == -1) return false;
+  struct flock whole = WholeFile();
+  const bool asked = Retry([&] { return ::fcntl(fd, F_OFD_GETLK, &whole); }) == 0;
+  ::close(fd);
+  return asked && whole.l_type != F_UNLCK;
+}
+
+Status ReplaceSmallFile(const std::string& path, std::string_view contents, const SmallFileOptions& options) {
+  const std::string beside = path + ".new";
+  ::unlink(beside.c_str());  // of a process that broke off, or a link
+  const int fd = Retry([&] {
+    return ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, options.secret ? 0600 : 0644);
+  });
+  if (fd == -1) return SystemError("open", beside);
+  Status status = WriteFrom(fd, beside, contents, 0);
+  if (status && options.durable && Retry([&] { return ::fdatasync(fd); }) == -1) {
+    status = Fail(ErrorCode::kIo, Error::FromErrno(errno, fmt::format("sync {}", beside)).message());
+  }
+  ::close(fd);
+  if (status && ::rename(beside.c_str(), path.c_str()) == -1) status = SystemError("rename", beside);
+  if (!status) {
+    ::unlink(beside.c_str());
+    return status;
+  }
+  return options.durable ? SyncDirOnce(Env::Posix(), DirName(path)) : Status();
+}
+
+Status OverwriteSmallFile(const std::string& path, std::string_view contents) {
+  const int fd = Retry([&] { return ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC); });
+  if (fd == -1) return SystemError("open", path);
+  Status status = WriteFrom(fd, path, contents, 0);
+  if (status && ::ftruncate(fd, static_cast<off_t>(contents.size())) == -1) status = SystemError("truncate", path);
+  ::close(fd);
+  return status;
+}
 
 Env& Env::Posix() {
   static PosixEnv* const env = new PosixEnv;

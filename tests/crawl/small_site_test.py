@@ -104,14 +104,6 @@ class SmallSite(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("--config has no place here", refused.stderr)
 
-    def test_a_crawl_without_a_page_says_why(self):
-        self.assertIn("  why       " + self.site.origin + "/: 404\n", self.crawl())
-        self.dir = self.dir.parent / "private"
-        out = self.crawl(private=None)
-        self.assertIn(f"  why       {self.site.origin}/robots.txt: address_forbidden", out)
-        self.assertIn("--allow-private", out)
-        self.assertEqual(self.paths(), ["/", "/robots.txt"], "the second one asked for nothing")
-
     def test_a_crawl_without_its_manifest_is_left_alone(self):
         self.site.pages["/"] = (200, HTML, b"all")
         self.crawl()

@@ -1,0 +1,185 @@
+#include "cli/crawl_place.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "archive/crawl_log.h"
+#include "archive/warc_directory.h"
+#include "cli/build_info.h"
+#include "cli/crawl_dir.h"
+#include "cli/status_file.h"
+#include "crawl/recovery.h"
+#include "crawl/wiring.h"
+#include "disk/manifest.h"
+#include "io/dry_run_env.h"
+#include "io/small_file.h"
+
+namespace portolan {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kNewConfigFile = "crawl.toml.new";  // ReplaceSmallFile's
+constexpr std::string_view kIndexFile = "index.cdxj";
+constexpr std::string_view kBeginAnew = "anew";  // in the state's folder: the files of this crawl are being removed
+
+std::vector<std::string> NamesIn(const std::string& dir) {
+  auto names = Env::Posix().List(dir);
+  return names ? *std::move(names) : std::vector<std::string>();
+}
+
+bool HasManifest(const std::string& state_dir) { return std::ranges::any_of(NamesIn(state_dir), IsManifestName); }
+
+enum class Found : uint8_t { kNothing, kBeginning, kCrawl };
+
+// What is in the directory. kExists: something that is none of ours.
+Result<Found> Look(const std::string& dir) {
+  std::error_code error;
+  if (!fs::exists(dir, error)) return Found::kNothing;
+  if (!fs::is_directory(dir, error)) return Fail(ErrorCode::kExists, fmt::format("{}: is not a directory", dir));
+  if (fs::exists(JoinPath(dir, kConfigFile), error)) return Found::kCrawl;
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, Env::Posix().List(dir));
+  for (const std::string& name : names) {
+    const bool ours =
+        name == kNewConfigFile ||
+        (JoinPath(dir, name) == StateDirOf(dir) &&
+         std::ranges::all_of(NamesIn(StateDirOf(dir)), [](const auto& inside) { return inside == kStateLock; }));
+    if (ours) continue;
+    return Fail(ErrorCode::kExists, fmt::format("{}: is not empty and holds no crawl: choose another --dir", dir));
+  }
+  return Found::kBeginning;
+}
+
+// Has the crawl fetched a page? What lies behind the checkpoint may be one, so it counts as such.
+bool HasPages(const EngineOptions& options) {
+  if (!HasManifest(options.state_dir)) return false;  // it stands before the first fetch
+  DryRunEnv dry(Env::Posix());
+  const auto manifest = Recover(dry, options);
+  if (!manifest) return true;
+  const auto section = manifest->Find("shard", "shard");
+  if (!section || *section == nullptr || (*section)->numbers.contains("done.fetched")) return true;
+  std::vector<DryRunEnv::Cut> lost = dry.Cuts();
+  std::ranges::move(dry.Removals(), std::back_inserter(lost));
+  return std::ranges::any_of(lost, [&](const DryRunEnv::Cut& cut) { return DirName(cut.path) != options.state_dir; });
+}
+
+// Takes away what a crawl without a page has left, but for its settings.
+Status RemoveFiles(const std::string& dir, const EngineOptions& options) {
+  Env& env = Env::Posix();
+  const auto remove = [&env](const std::string& folder, const auto& is_ours) -> Status {
+    for (const std::string& name : NamesIn(folder)) {
+      if (is_ours(name)) RETURN_IF_ERROR(env.Remove(JoinPath(folder, name)));
+    }
+    return {};
+  };
+  // Half of it done is a crawl that nobody can go on with: from here on it can only be begun anew.
+  const std::string mark = JoinPath(options.state_dir, kBeginAnew);
+  RETURN_IF_ERROR(ReplaceSmallFile(mark, "", {.durable = true}));
+  const std::string prefix = PrefixInNames(options.archive.files.prefix);
+  for (const std::string& archive : options.archive.directories) {
+    RETURN_IF_ERROR(
+        remove(archive, [&](const std::string& name) { return ParseArchiveFileName(name, prefix).has_value(); }));
+  }
+  RETURN_IF_ERROR(remove(options.log.dir, [](const std::string& name) { return IsCrawlLogName(name); }));
+  RETURN_IF_ERROR(remove(dir, [](const std::string& name) { return name == kIndexFile || name == kStatusFile; }));
+  RETURN_IF_ERROR(
+      remove(options.state_dir, [](const std::string& name) { return name != kStateLock && name != kBeginAnew; }));
+  RETURN_IF_ERROR(SyncDirOnce(env, options.state_dir));
+  return env.Remove(mark);
+}
+
+// A crawl that has files but no manifest is not taken for a new one: recovery would remove what is left of its state.
+Status CheckState(const EngineOptions& options) {
+  if (HasManifest(options.state_dir)) return {};
+  const auto lost = [&options](const std::string& dir) {
+    return Fail(
+        ErrorCode::kCorrupt,
+        fmt::format("{} has no manifest, but {} has files: the state of this crawl is lost. Nothing was touched; "
+                    "put a copy of the state back, or begin a new crawl in another directory",
+                    options.state_dir, dir));
+  };
+  const std::string prefix = PrefixInNames(options.archive.files.prefix);
+  const auto of_archive = [&prefix](const std::string& name) { return ParseArchiveFileName(name, prefix).has_value(); };
+  for (const std::string& dir : options.archive.directories) {
+    if (std::ranges::any_of(NamesIn(dir), of_archive)) return lost(dir);
+  }
+  if (std::ranges::any_of(NamesIn(options.log.dir), IsCrawlLogName)) return lost(options.log.dir);
+  return {};
+}
+
+// REQUIRES: the lock is held.
+Status BeginAnew(const std::string& dir) {
+  const auto exists = [&dir](std::string_view what) {
+    return Fail(ErrorCode::kExists,
+                fmt::format("{}: a crawl is here already{}. Go on with 'portolan resume {}', or choose another --dir",
+                            dir, what, dir));
+  };
+  const auto stored = LoadWholeConfig(Env::Posix(), JoinPath(dir, kConfigFile));
+  if (!stored) return exists(", whose crawl.toml cannot be read");
+  const auto options = WireCrawl(*stored, dir, stored->crawl.seeds, PORTOLAN_VERSION);
+  if (!options) return exists("");
+  if (!Env::Posix().Exists(JoinPath(options->state_dir, kBeginAnew))) {
+    RETURN_IF_ERROR(CheckState(*options));
+    if (HasPages(*options)) return exists("");
+  }
+  return RemoveFiles(dir, *options);
+}
+
+Status NoCrawl(const std::string& dir) {
+  return Fail(ErrorCode::kNotFound, fmt::format("{}: there is no crawl here (no {})", dir, kConfigFile));
+}
+
+}  // namespace
+
+Result<CrawlPlace> CrawlPlace::Begin(const std::string& dir) {
+  // Before the lock, too: in a directory of somebody else's not even that is made.
+  ASSIGN_OR_RETURN(const Found before, Look(dir));
+  ASSIGN_OR_RETURN(auto lock, LockState(Env::Posix(), StateDirOf(dir)));
+  ASSIGN_OR_RETURN(const Found found, Look(dir));
+  if (found == Found::kCrawl) RETURN_IF_ERROR(BeginAnew(dir));
+  CrawlPlace place(dir, std::move(lock));
+  place.begins_ = true;
+  place.made_dir_ = before == Found::kNothing;
+  return place;
+}
+
+Result<CrawlPlace> CrawlPlace::GoOn(const std::string& dir, const EngineOptions& options) {
+  const std::string settings = JoinPath(dir, kConfigFile);
+  if (!Env::Posix().Exists(settings)) return std::unexpected(NoCrawl(dir).error());
+  if (Env::Posix().Exists(JoinPath(options.state_dir, kBeginAnew))) {
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("{}: had no page and was being begun anew: 'portolan crawl' does that", dir));
+  }
+  RETURN_IF_ERROR(CheckState(options));
+  ASSIGN_OR_RETURN(auto lock, LockState(Env::Posix(), options.state_dir));
+  if (!Env::Posix().Exists(settings)) return std::unexpected(NoCrawl(dir).error());
+  return CrawlPlace(dir, std::move(lock));
+}
+
+Status CrawlPlace::WriteSettings(const Config& config) {
+  return ReplaceSmallFile(JoinPath(dir_, kConfigFile), ConfigToToml(config), {.secret = true, .durable = true});
+}
+
+CrawlPlace::~CrawlPlace() {
+  const std::string state = StateDirOf(dir_);
+  if (lock_ == nullptr || !begins_ || HasManifest(state)) return;
+  // Directories go only where they are empty. What makes this a crawl goes before the lock, which goes last.
+  std::error_code ignored;
+  for (const std::string_view name : {std::string_view("warc"), std::string_view("log"), kNewConfigFile}) {
+    fs::remove(JoinPath(dir_, name), ignored);
+  }
+  for (const std::string& name : NamesIn(state)) {
+    if (name != kStateLock) fs::remove(JoinPath(state, name), ignored);
+  }
+  fs::remove(JoinPath(dir_, kConfigFile), ignored);
+  fs::remove(JoinPath(state, kStateLock), ignored);
+  fs::remove(state, ignored);
+  if (made_dir_) fs::remove(dir_, ignored);
+}
+
+}  // namespace portolan
