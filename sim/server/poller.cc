@@ -86,21 +86,27 @@ void Poller::HandOut(int wait_ms, int64_t* woken_ns) {
   for (int i = 0; i < kMostReads; ++i) {
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), i == 0 ? wait_ms : 0);
     if (i == 0 && woken_ns != nullptr) *woken_ns = Clock::Real().NowNs();
-    for (int at = 0; at < count; ++at) HandOut(events[static_cast<size_t>(at)]);
-    if (count < static_cast<int>(events.size())) return;
+    bool news = false;
+    for (int at = 0; at < count; ++at) news |= HandOut(events[static_cast<size_t>(at)]);
+    // Those that wait for AfterReading come again and again.
+    if (count < static_cast<int>(events.size()) || !news) return;
   }
 }
 
-void Poller::HandOut(const epoll_event& event) {
+bool Poller::HandOut(const epoll_event& event) {
   auto* source = static_cast<EventSource*>(event.data.ptr);
   if (source == nullptr) {
     uint64_t sum = 0;
     static_cast<void>(!::read(wake_.get(), &sum, sizeof sum));
-  } else if (source->late_) {
-    late_.emplace_back(source, event.events);
-  } else if (!source->retired_) {
-    source->OnReady(event.events);
+    return false;
   }
+  if (source->late_) {
+    late_.emplace_back(source, event.events);
+    return false;
+  }
+  const bool waits = source->after_reading_ || source->retired_;
+  if (!source->retired_) source->OnReady(event.events);
+  return !waits;
 }
 
 void Poller::RunOnce(int most_wait_ms) {

@@ -78,7 +78,7 @@ class Poller {
   void RunTimers();
   // Waits for events and calls OnReady, but for late sources, which are noted.
   void HandOut(int wait_ms, int64_t* woken_ns = nullptr);
-  void HandOut(const epoll_event& event);
+  bool HandOut(const epoll_event& event);  // false: nothing new
 
   const OwnedFd epoll_;
   const OwnedFd wake_;
