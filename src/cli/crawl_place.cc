@@ -136,6 +136,10 @@ Status NoCrawl(const std::string& dir) {
 
 }  // namespace
 
+bool HoldsCrawl(const std::string& dir) {
+  return Env::Posix().Exists(JoinPath(dir, kConfigFile)) && !Env::Posix().Exists(JoinPath(StateDirOf(dir), kBeginAnew));
+}
+
 Result<CrawlPlace> CrawlPlace::Begin(const std::string& dir) {
   // Before the lock, too: in a directory of somebody else's not even that is made.
   ASSIGN_OR_RETURN(const Found before, Look(dir));

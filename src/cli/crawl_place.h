@@ -27,6 +27,9 @@ namespace portolan {
 
 inline constexpr const char* kConfigFile = "crawl.toml";
 
+// Is there a crawl that can go on, as far as one can see from outside? One that was being begun anew cannot.
+bool HoldsCrawl(const std::string& dir);
+
 class CrawlPlace {
  public:
   // For a crawl that begins. kExists: a crawl with pages, or something else, is there. kBusy: another process has it.

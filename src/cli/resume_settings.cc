@@ -21,6 +21,7 @@ constexpr Fixed kFixed[] = {
     {"politeness.user_agent", "the stored robots.txt rules are those for it"},
     {"politeness.robots_token", "likewise"},
     {"budget.enabled", "URLs wait where the other way would not look for them"},
+    {"budget.queues", "URLs wait in those that there are"},
     {"archive.prefix", "recovery knows the crawl's files by it"},
     {"archive.directories", "recovery knows them by their order; one may be added at the end"},
 };

@@ -142,7 +142,7 @@ int RunRun(int argc, char** argv) {
                   FixedSettings()));
   if (const auto code = app.Parse(argc, argv)) return *code;
   if (const Status status = ReadStart(app, flags, session); !status) return Complain(status.error());
-  if (!Env::Posix().Exists(JoinPath(session.dir, kConfigFile))) return RunCrawlVerb(session);
+  if (!HoldsCrawl(session.dir)) return RunCrawlVerb(session);
   const auto stored = LoadCrawlConfig(session.dir);
   if (!stored) return Complain(stored.error());
   // Seeds that were there stay, whether they are named again or not.

@@ -134,6 +134,11 @@ void CheckPoliteness(const Config& config, Problems& problems) {
   problems.Expect(IsOneLine(politeness.from), "politeness.from", "must be one line");
   problems.Expect(politeness.min_delay <= politeness.max_delay, "politeness.min_delay", "is above max_delay");
   problems.Expect(politeness.host_delay <= politeness.max_delay, "politeness.host_delay", "is above max_delay");
+  const bool careless = politeness.connections_per_host > 1 || politeness.host_delay.count() == 0;
+  problems.Expect(
+      !careless || !config.scope.requisites, "scope.requisites",
+      "come from hosts of others, too, so they need a delay and one connection per host: leave out --mine, or "
+      "fetch what your own hosts have by scope.embeds = true");
   problems.Expect(politeness.connections_per_host <= 1 || !web, "politeness.connections_per_host",
                   "must be 1 in a crawl of the open web (profile web, or scope any): more is for sites of one's own");
 }

@@ -96,6 +96,14 @@ class Mine(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.site.most, 1)
 
+    def test_requisites_of_other_hosts_need_a_delay(self):
+        for flags in (["--mine", "--requisites"], ["--delay", "0s", "--requisites", "--allow-private"]):
+            done = self.crawl(*flags)
+            self.assertEqual(done.returncode, 2, (flags, done.stderr))
+            self.assertIn("scope.requisites: come from hosts of others, too", done.stderr)
+        self.assertEqual(self.site.asked, [])
+        self.assertEqual(self.crawl("--mine", "--set", "scope.embeds=true").returncode, 0)
+
     def test_the_open_web_is_not_ones_own(self):
         for flags in (["--mine", "--profile", "web", "--contact", "http://me.example/"],
                       ["--mine", "--scope", "any", "--contact", "http://me.example/"],

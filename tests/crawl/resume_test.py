@@ -157,6 +157,7 @@ class Settings(Resume):
         before = self.files()
         for flags, name in ((["--set", "scope.canonical=[]"], "scope.canonical"),
                             (["--set", "budget.enabled=true"], "budget.enabled"),
+                            (["--set", "budget.queues=64"], "budget.queues"),
                             (["--user-agent", "other"], "politeness.user_agent"),
                             (["--set", "archive.prefix=OTHER"], "archive.prefix"),
                             (["--set", 'archive.directories=["elsewhere"]'], "archive.directories")):
@@ -204,6 +205,15 @@ class Run(Resume):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(crawls.status(PROGRAM, self.dir)["pages"], 3)
         self.assertEqual(self.settings()["crawl"]["seeds"], [site.url + "/", site.url + "/other"])
+
+    def test_begins_anew_what_was_being_begun_anew(self):
+        site = self.site(chain(2))
+        self.assertEqual(self.run_verb(site.url + "/tpyo").returncode, 1)
+        (self.dir / "state/anew").write_text("")  # and then it was killed
+        done = self.run_verb(site.url + "/")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.settings()["crawl"]["seeds"], [site.url + "/"])
+        self.assertEqual(crawls.status(PROGRAM, self.dir)["pages"], 2)
 
     def test_refuses_what_may_not_change(self):
         site = self.site(chain(2))
