@@ -108,7 +108,7 @@ TEST(ProgressTest, RatesAndTheTimeLeft) {
   after.session_seconds = 10;
   after.counts.done[0] = 500;
   after.counts.wire_bytes = 1000;
-  after.max_pages = 1500;
+  after.goal_pages = 1500;
   const CrawlRates rates = RatesBetween(before, after);
   EXPECT_DOUBLE_EQ(rates.pages_per_s, 50);
   EXPECT_DOUBLE_EQ(rates.eta_s, 20);
