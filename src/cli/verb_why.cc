@@ -247,7 +247,7 @@ std::vector<std::string> SwitchedOff(const std::string& dir, const Config& confi
   if (url.size() > config.scope.max_url_length) {
     all.push_back(fmt::format("it has {} bytes: scope.max_url_length = {}", url.size(), config.scope.max_url_length));
   }
-  if (!config.scope.embeds) all.emplace_back("embeds are not fetched: scope.embeds = false");
+  if (!config.scope.embeds && !config.scope.requisites) all.emplace_back("embeds are not fetched: scope.embeds = false");
   if (!config.scope.follow_nofollow) all.emplace_back("nofollow is obeyed: scope.follow_nofollow = false");
   if (!config.scope.sitemaps) all.emplace_back("sitemaps are not read: scope.sitemaps = false");
   const auto status = ReadWholeFile(Env::Posix(), JoinPath(dir, kStatusFile));
@@ -283,7 +283,8 @@ Result<Finding> Look(const std::string& dir, const std::string& text) {
     if (finding.log.size() == kMaxLines) finding.log.erase(finding.log.begin());
     finding.log.push_back(std::move(parsed));
   }));
-  finding.requisite = config.scope.requisites && !finding.in_scope && (finding.at.seen || finding.log_lines > 0);
+  finding.requisite = config.scope.requisites && !finding.in_scope && !scope.Excludes(finding.url) &&
+                      (finding.at.seen || finding.log_lines > 0);
   RETURN_IF_ERROR(
       ForEachLogLine(Env::Posix(), log, std::string(OriginOf(finding.url)) + "/robots.txt", [&](std::string_view line) {
         Json parsed = Json::parse(line, nullptr, false);
