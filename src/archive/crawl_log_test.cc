@@ -49,15 +49,9 @@ TEST(CrawlLogTest, LineSaysWhatBecameOfAFetch) {
   out.clear();
   AppendFetchLine(moved, {.url = "http://a.test/a", .attempt = 3, .again = true}, out);
   EXPECT_EQ(out, R"({"time":"1970-01-01T00:00:00.000Z","url":"http://a.test/a","kind":"page","outcome":"answered",)"
-                 R"("status":301,"bytes":0,"decoded":0,"ms":0,"depth":0,"again":true,"attempt":3,"location":"../b",)"
-                 R"("links":1})"
+                 R"("status":301,"redirect":"http://a.test/b","bytes":0,"decoded":0,"ms":0,"depth":0,"again":true,)"
+                 R"("attempt":3,"location":"../b","links":1})"
                  "\n");
-  PageResult moved = Answer();
-  moved.status = 301;
-  moved.links.Add("http://a.test/there", 1, 2, kFoundRedirect);
-  out.clear();
-  AppendFetchLine(moved, {.url = "http://a.test/"}, out);
-  EXPECT_NE(out.find(R"("status":301,"redirect":"http://a.test/there","bytes":5120)"), std::string::npos) << out;
   PageResult failure;
   failure.kind = UrlKind::kRobots;
   failure.outcome = FetchOutcome::kTlsCertificate;
