@@ -43,7 +43,7 @@ std::string_view StoredHead(std::string_view raw, const ResponseHead& parsed, ui
     const size_t end = raw.find('\n');
     std::string_view line = raw.substr(0, end);
     raw.remove_prefix(end == std::string_view::npos ? raw.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    while (line.ends_with('\r')) line.remove_suffix(1);  // readers take "\r\r\n" for an empty line, too
     while (status_line && line.starts_with('\r')) line.remove_prefix(1);
     // Where there are others than the one at the end, readers would look for the body behind the first.
     if (line.empty()) continue;

@@ -148,7 +148,7 @@ class Terminal(unittest.TestCase):
         pages = []
         for block in blocks[1:-1]:
             lines = block.split("\r\n")
-            self.assertEqual(lines[-1], "\x1b[J", block)  # what follows the last one's end
+            self.assertEqual(lines[-1], "\x1b[J\r", block)  # what follows the last one's end
             for line in lines[:-1]:
                 self.assertTrue(line.endswith("\x1b[K"), repr(line))
                 self.assertLess(len(line[: -len("\x1b[K")]), 100)

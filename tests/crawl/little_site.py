@@ -80,4 +80,4 @@ def chain(count, more=""):
 
 
 # As fast as the server answers, however long the chain.
-QUICK = ["--allow-private", "--max-depth", "0", "--delay", "0s", "--ip-delay", "0s", "--set", "politeness.delay_factor=0"]
+QUICK = ["--allow-private", "--max-depth", "none", "--delay", "0s", "--ip-delay", "0s", "--set", "politeness.delay_factor=0"]

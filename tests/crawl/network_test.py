@@ -94,10 +94,10 @@ class Network(unittest.TestCase):
         self.dns = SilentDns()
         self.addCleanup(self.dns.close)
 
-    def crawl(self, *flags):
+    def crawl(self, *flags, code=0):
         done = crawls.run(PROGRAM, "crawl", "--delay", "1ms", "--ip-delay", "1ms", "--dns", self.dns.address, "--dir",
                           self.dir, *flags)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout
 
     def outcomes(self):
@@ -110,7 +110,7 @@ class Network(unittest.TestCase):
         self.assertEqual(self.outcomes()[seed], "answered")
         self.dir = self.dir.parent / "public"
         asked = len(self.site.asked)
-        self.crawl(seed)
+        self.crawl(seed, code=1)
         self.assertIn("address_forbidden", self.outcomes().values())
         self.assertEqual(len(self.site.asked), asked, "nobody was connected to")
         self.assertFalse(self.dns.was_asked())
@@ -146,7 +146,7 @@ class Network(unittest.TestCase):
     def test_strangers_text_is_escaped(self):
         target = "/to" + HIDDEN + "\x1b[31m\x7f"
         self.site.pages["/"] = (302, {"Location": target.encode().decode("latin-1")}, b"")
-        self.crawl("--allow-private", self.site.origin + "/")
+        self.crawl("--allow-private", self.site.origin + "/", code=1)
         files = [*self.dir.glob("warc/*.cdxj*"), *self.dir.glob("log/*.jsonl")]
         self.assertGreater(len(files), 1)
         for path in files:

@@ -22,7 +22,7 @@ PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 from small_site_test import HTML, TEXT, Site  # noqa: E402: the command line is read first
 
 USAGE, BAD_INPUT = 2, 3
-SEED = "http://127.0.0.1:9/"  # nobody is there
+SEED = "http://127.0.0.1:99/"  # nobody is there
 BIG = "18446744073709551615"
 
 
@@ -243,7 +243,7 @@ class Meanings(Settings):
 
     def test_a_proxy_that_is_set_is_used(self):
         proxy = self.site()
-        proxy.pages["http://127.0.0.1:9/"] = (200, HTML, b"through the proxy")
+        proxy.pages["http://127.0.0.1:99/"] = (200, HTML, b"through the proxy")
         done = self.crawl("--proxy", proxy.origin, "--json", SEED,
                           env={**os.environ, "http_proxy": "http://127.0.0.1:9"})
         self.assertEqual(done.stderr, "")

@@ -147,7 +147,7 @@ class Killed(Start):
 class Anew(Start):
     def test_without_a_page(self):
         site = self.site({"/robots.txt": "", "/": "<p>here"})
-        for seed in (site.url + "/tpyo", "http://127.0.0.1:9/private"):
+        for seed in (site.url + "/tpyo", "http://127.0.0.1:99/private"):
             flags = [] if "private" in seed else QUICK
             first = crawls.run(PROGRAM, "crawl", "--dir", self.dir, "--quiet", *flags, seed)
             self.assertEqual(first.returncode, VERDICT, first.stderr)
