@@ -177,8 +177,7 @@ void PrintSummary(const CrawlSummary& summary, const Config& config, bool json) 
   }
   text += '\n';
   for (const SeedFailures::One& one : failures.first) text += fmt::format("  why       {}: {}\n", one.url, one.why);
-  if (failures.more > 0)
-    text += fmt::format("            … and {}\n", Counted(failures.more, "more seed"));
+  if (failures.more > 0) text += fmt::format("            … and {}\n", Counted(failures.more, "more seed"));
   for (const HostTrouble& trouble : progress.unreachable_hosts) {
     text += fmt::format("  given up  {} ({})\n", trouble.what, trouble.why);
   }

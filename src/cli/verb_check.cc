@@ -14,6 +14,7 @@
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/crawl_check.h"
+#include "crawl/progress.h"
 #include "crawl/wiring.h"
 #include "io/clock.h"
 #include "io/env.h"
@@ -81,8 +82,9 @@ void Print(const CrawlCheck& check, const std::string& dir, bool repaired) {
   fmt::print("{}: {}\n", dir, check.ok() ? "whole" : fmt::format("{} errors", check.error_count));
   fmt::print("  state      checkpoint {}, {} files\n", check.sequence, check.state_files);
   fmt::print("  known      {} URLs: {} done, {} waiting\n", check.urls_known, check.urls_done, check.urls_waiting);
-  fmt::print("  archive    {} records in {} files, {} captures, {} in the index\n", check.archive.warc_records,
-             check.archive.warc_files, check.archive.captures, check.archive.cdxj_lines);
+  fmt::print("  archive    {} in {}, {}, {} in the index\n", Counted(check.archive.warc_records, "record"),
+             Counted(check.archive.warc_files, "file"), Counted(check.archive.captures, "capture"),
+             check.archive.cdxj_lines);
   if (check.archive.repeated > 0)
     fmt::print("  repeated   {} captures of a URL that was there\n", check.archive.repeated);
   fmt::print("  log        {} lines\n", check.archive.log_lines);

@@ -247,7 +247,8 @@ std::vector<std::string> SwitchedOff(const std::string& dir, const Config& confi
   if (url.size() > config.scope.max_url_length) {
     all.push_back(fmt::format("it has {} bytes: scope.max_url_length = {}", url.size(), config.scope.max_url_length));
   }
-  if (!config.scope.embeds && !config.scope.requisites) all.emplace_back("embeds are not fetched: scope.embeds = false");
+  if (!config.scope.embeds && !config.scope.requisites)
+    all.emplace_back("embeds are not fetched: scope.embeds = false");
   if (!config.scope.follow_nofollow) all.emplace_back("nofollow is obeyed: scope.follow_nofollow = false");
   if (!config.scope.sitemaps) all.emplace_back("sitemaps are not read: scope.sitemaps = false");
   const auto status = ReadWholeFile(Env::Posix(), JoinPath(dir, kStatusFile));
