@@ -278,7 +278,7 @@ class Shard : public Checkpointable {
   void Deny(const UrlRecord& record, DenyReason reason, Moment now);
   // The scope may be another one than when the URL was found: a crawl was stopped, something excluded, and it goes on.
   bool InScope(const UrlRecord& record, uint64_t host) {
-    const bool seed = record.depth == 0 && record.hops == 0;
+    const bool seed = record.depth == 0 && record.hops == 0 && record.requisite == 0;
     return seed ? !scope_.Excludes(record.url) : scope_.Admits(record, host);
   }
   void EndUnfetched(const UrlRecord& record, std::string_view why, Moment now);

@@ -1,9 +1,11 @@
 """What the tests of whole crawls share: starting programs, and reading what a crawl left behind."""
 
+import http.server
 import json
 import pathlib
 import signal
 import subprocess
+import threading
 import time
 import zlib
 
@@ -12,6 +14,23 @@ SKIPPED = 77  # CTest: this test could not be made here
 
 def run(*command, timeout=120, **more):
     return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=timeout, **more)
+
+
+class LocalServer(http.server.ThreadingHTTPServer):
+    """A server of the test's own, answering until it is closed."""
+
+    request_queue_size = 64
+
+    def __init__(self, handler, address="127.0.0.1", port=0):
+        super().__init__((address, port), handler)
+        self.origin = f"http://{address}:{self.server_address[1]}"
+        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.shutdown()
+        self.thread.join(10)
+        self.server_close()
 
 
 class Web:

@@ -18,26 +18,16 @@ PAGES = 60
 ANSWER_SECONDS = 0.05
 
 
-class Site(http.server.ThreadingHTTPServer):
+class Site(crawls.LocalServer):
     """A home page with links to PAGES others, each answered after a moment; counts requests that are open together."""
 
-    request_queue_size = 64
-
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
         self.lock = threading.Lock()
         self.open = 0
         self.most = 0
         self.asked = []
         self.robots = b"User-agent: *\nCrawl-delay: 5\nDisallow: /private\n"
-        self.origin = f"http://127.0.0.1:{self.server_address[1]}"
-        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
-        self.thread.start()
-
-    def close(self):
-        self.shutdown()
-        self.thread.join(10)
-        self.server_close()
+        super().__init__(Handler)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -9,7 +9,6 @@ import pathlib
 import shutil
 import sys
 import tempfile
-import threading
 import unittest
 
 import crawls
@@ -17,21 +16,13 @@ import crawls
 PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 
 
-class Host(http.server.ThreadingHTTPServer):
+class Host(crawls.LocalServer):
     """Answers from a table of path: (type, body), and notes the paths that were asked for."""
 
     def __init__(self, address):
-        super().__init__((address, 0), Handler)
         self.pages = {}
         self.asked = []
-        self.origin = f"http://{address}:{self.server_address[1]}"
-        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
-        self.thread.start()
-
-    def close(self):
-        self.shutdown()
-        self.thread.join(10)
-        self.server_close()
+        super().__init__(Handler, address)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -7,7 +7,6 @@ import http.server
 import pathlib
 import sys
 import tempfile
-import threading
 import unittest
 
 import crawls
@@ -15,21 +14,13 @@ import crawls
 PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 
 
-class Site(http.server.ThreadingHTTPServer):
+class Site(crawls.LocalServer):
     """Answers from a table of path: (status, fields, body), and notes each request's path and fields."""
 
     def __init__(self, address="127.0.0.1", port=0):
-        super().__init__((address, port), Handler)
         self.pages = {}
         self.asked = []
-        self.origin = f"http://{address}:{self.server_address[1]}"
-        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
-        self.thread.start()
-
-    def close(self):
-        self.shutdown()
-        self.thread.join(10)
-        self.server_close()
+        super().__init__(Handler, address, port)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
