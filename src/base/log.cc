@@ -11,6 +11,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/log_display.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -47,6 +48,12 @@ spdlog::logger& Logger() {
     return made;
   }();
   return *logger;
+}
+
+// Guarded by LockLog.
+std::function<std::string()>& Prelude() {
+  static std::function<std::string()> prelude;
+  return prelude;
 }
 
 void AppendJsonValue(std::string& out, const LogField::Value& value) {
@@ -92,13 +99,25 @@ void InitLogging(const LogOptions& options) {
   Logger().set_level(ToSpdlog(options.level));
 }
 
+std::unique_lock<std::mutex> LockLog() {
+  static std::mutex mutex;
+  return std::unique_lock(mutex);
+}
+
+void SetLogPrelude(std::function<std::string()> prelude) {
+  const auto lock = LockLog();
+  Prelude() = std::move(prelude);
+}
+
 bool LogEnabled(LogLevel level) { return Logger().should_log(ToSpdlog(level)); }
 
 void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   if (!LogEnabled(level)) return;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const int64_t unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  const std::string line = FormatLogLine(g_format, level, unix_ms, message, fields);
+  const std::string text = FormatLogLine(g_format, level, unix_ms, message, fields);
+  const auto lock = LockLog();
+  const std::string line = Prelude() ? Prelude()() + text : text;
   Logger().log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 

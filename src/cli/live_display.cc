@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/log_display.h"
 #include "base/units.h"
 
 namespace portolan {
@@ -114,6 +115,20 @@ std::string LiveDisplay::Render(const CrawlProgress& progress, const CrawlRates&
   return text;
 }
 
+LiveDisplay::LiveDisplay(Style style) : style_(style) {
+  if (style_ == Style::kTerminal) SetLogPrelude([this] { return TakeAway(); });
+}
+
+LiveDisplay::~LiveDisplay() {
+  if (style_ == Style::kTerminal) SetLogPrelude({});
+}
+
+std::string LiveDisplay::TakeAway() {
+  std::string out = lines_ > 0 ? fmt::format("\r\x1b[{}A\x1b[J", lines_) : std::string();
+  lines_ = 0;
+  return out;
+}
+
 CrawlRates LiveDisplay::Rates(const CrawlProgress& progress) {
   if (last_.empty() || progress.session_seconds - last_.back().session_seconds >= 1) last_.push_back(progress);
   while (last_.size() > 2 && progress.session_seconds - last_[1].session_seconds > kRateWindow) last_.pop_front();
@@ -144,6 +159,7 @@ void LiveDisplay::Draw(const CrawlProgress& progress) {
     return;
   }
   const std::string block = Render(progress, rates, TerminalWidth());
+  const auto lock = LockLog();
   // From the first column, and with what stands below wiped out: the terminal has written ^C there.
   std::string out = "\r";
   if (lines_ > 0) out += fmt::format("\x1b[{}A", lines_);
@@ -166,6 +182,8 @@ void LiveDisplay::Show(const CrawlProgress& progress) {
 
 void LiveDisplay::End(const CrawlProgress& progress) {
   if (style_ != Style::kSilent) Draw(progress);
+  const auto lock = LockLog();
+  lines_ = 0;
 }
 
 }  // namespace portolan

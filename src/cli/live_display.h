@@ -3,7 +3,9 @@
 // On a terminal a block of lines that is drawn again and again in place; otherwise a log line every ten seconds.
 // Everything goes to standard error: standard output is for results.
 //
-// Thread: one. Memory: one picture for each of the last ten seconds.
+// Log lines of any thread go above the block: it is taken away before each and drawn again below.
+//
+// Thread: one, but for what LockLog guards. Memory: one picture for each of the last ten seconds.
 
 #pragma once
 
@@ -22,7 +24,10 @@ class LiveDisplay {
   // kTerminal if standard error is one, else kLines.
   static Style Choose(bool quiet);
 
-  explicit LiveDisplay(Style style) : style_(style) {}
+  explicit LiveDisplay(Style style);
+  ~LiveDisplay();
+  LiveDisplay(const LiveDisplay&) = delete;
+  LiveDisplay& operator=(const LiveDisplay&) = delete;
 
   // As often as the caller likes; draws when it is time to.
   void Show(const CrawlProgress& progress);
@@ -34,12 +39,13 @@ class LiveDisplay {
 
  private:
   void Draw(const CrawlProgress& progress);
+  std::string TakeAway();  // what moves to the block's beginning and wipes it out. REQUIRES: LockLog is held.
   CrawlRates Rates(const CrawlProgress& progress);
 
   const Style style_;
   std::deque<CrawlProgress> last_;  // about one a second
   double drawn_at_ = -1e9;          // session seconds
-  int lines_ = 0;                   // on the screen, to be drawn over
+  int lines_ = 0;                   // on the screen, to be drawn over; guarded by LockLog
 };
 
 }  // namespace portolan
