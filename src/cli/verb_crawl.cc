@@ -68,7 +68,7 @@ Status ReadOn(const Config& stored, Config wanted, SessionOptions& session) {
 int RunCrawl(int argc, char** argv) {
   VerbApp app("crawl",
               "Crawls from seeds into a directory: WARC files with their index, a log, and a state that\n"
-              "survives a crash. Polite by default: one connection a host, a second between pages,\n"
+              "survives a crash. Polite by default: one connection per host, a second between pages,\n"
               "robots.txt obeyed, only the seeds' own domains.");
   StartFlags flags;
   SessionOptions session;
