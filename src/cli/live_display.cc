@@ -153,7 +153,7 @@ void LiveDisplay::Draw(const CrawlProgress& progress) {
          {"at_gate", progress.at_gate},
          {"in_flight", progress.in_flight},
          {"hosts", progress.hosts},
-         {"received", FormatBytes(progress.counts.wire_bytes)},
+         {"received_bytes", progress.counts.wire_bytes},
          {"waiting_for", waiting_for},
          {"troubles", Troubles(progress.counts)}});
     return;
