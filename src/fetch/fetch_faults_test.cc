@@ -9,6 +9,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <thread>
 
 #include "fetch/testing/fetch_fixture.h"
 #include "fetch/testing/script_server.h"
@@ -289,6 +293,21 @@ TEST(FetchFaultsTest, UrlThatLibcurlCannotReadIsGivenUp) {
   EXPECT_EQ(FollowOf(response.outcome, 0).retry == Retry::kNow, false) << FetchOutcomeName(response.outcome);
 }
 
+// Until the number of open descriptors has stayed the same for a while: the fetch thread gives an answer first and closes
+// its connection then.
+void WaitUntilDescriptorsStay() {
+  const auto count = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  auto last = count();
+  for (int polls = 0, same = 0; polls < 1000 && same < 20; ++polls) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const auto now = count();
+    same = now == last ? same + 1 : 0;
+    last = now;
+  }
+}
+
 FetchOutcome GetWithoutDescriptors(bool reuse) {
   // It keeps its side open: a descriptor that became free later would be enough for the second fetch.
   ScriptServer server(Play("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Hang));
@@ -296,6 +315,7 @@ FetchOutcome GetWithoutDescriptors(bool reuse) {
   options.reuse_connections = reuse;
   Fetcher fetcher(options);
   EXPECT_EQ(fetcher.Get(server.Url("/")).outcome, FetchOutcome::kAnswered);
+  WaitUntilDescriptorsStay();
   rlimit old{};
   EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
