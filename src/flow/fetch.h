@@ -14,6 +14,7 @@
 #include "flow/address.h"
 #include "flow/outcome.h"
 #include "flow/url_record.h"
+#include "io/byte_budget.h"
 
 namespace portolan {
 
@@ -75,6 +76,7 @@ struct FetchResponse {
   std::string tls_cipher;     // "TLS_AES_128_GCM_SHA256"
   uint64_t wire_bytes = 0;    // received, heads included
   FetchTimes times;
+  ByteLease lease;  // what the heads and the body hold
 };
 
 }  // namespace portolan

@@ -11,6 +11,7 @@
 
 #include "flow/fetch.h"
 #include "flow/outcome.h"
+#include "io/byte_budget.h"
 
 namespace portolan {
 
@@ -64,6 +65,7 @@ struct ArchiveItem {
   std::string cdxj_timestamp;  // 14 digits
   std::string cdxj_fields;     // JSON members before "length", e.g. "\"url\": \"…\", … \"digest\": \"…\""
   std::string cdxj_tail;       // and after "filename", each with a comma before it; may be empty
+  ByteLease lease;             // what these bytes hold, until they are written
 };
 
 // Bounds of what is kept of an answer for the log; more is cut.
@@ -97,6 +99,7 @@ struct PageResult {
   uint32_t links_too_many = 0;            // and over the limits of a page
   std::optional<RobotsAnswer> robots;
   ArchiveItem archive;
+  ByteLease lease;  // what is held apart from archive.lease: the links, mostly
 };
 
 }  // namespace portolan
