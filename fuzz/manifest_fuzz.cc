@@ -43,7 +43,7 @@ DrumOptions MapOptions() {
 }
 
 struct Nobody : DrumSink {
-  void OnAnswer(const DrumAnswer&) override {}
+  Status OnAnswer(const DrumAnswer&) override { return {}; }
 };
 
 void Add(Drum& drum, uint64_t begin, uint64_t end) {

@@ -30,7 +30,10 @@ class DrumSeen : public UrlSeen {
  private:
   struct Sink : DrumSink {
     UniqueSink unique;
-    void OnAnswer(const DrumAnswer& answer) override { unique(answer.aux); }
+    Status OnAnswer(const DrumAnswer& answer) override {
+      unique(answer.aux);
+      return {};
+    }
   };
 
   DrumSeen(Manifest manifest, UniqueSink unique) : manifest_(std::move(manifest)) { sink_.unique = std::move(unique); }

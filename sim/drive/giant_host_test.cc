@@ -62,11 +62,8 @@ Lap CrawlOf(const World& world, bool with_giant, int64_t deadline_ns) {
   auto crawl = VirtualCrawl::Open(Env::Posix(), world, time, judge, options).value();
 
   const auto add = [&](const std::string& url) {
-    Status status = crawl->shard().AddSeed(url, {time.NowNs(), time.UnixNs()});
-    while (!status && status.error().code() == ErrorCode::kBusy) {
-      EXPECT_TRUE(crawl->shard().OnTick({time.NowNs(), time.UnixNs()}));
-      status = crawl->shard().AddSeed(url, {time.NowNs(), time.UnixNs()});
-    }
+    while (crawl->shard().SeedRoom() == 0) ASSERT_TRUE(crawl->shard().OnTick({time.NowNs(), time.UnixNs()}));
+    const Status status = crawl->shard().AddSeed(url, {time.NowNs(), time.UnixNs()});
     ASSERT_TRUE(status) << status.error().ToString();
   };
   if (with_giant) {

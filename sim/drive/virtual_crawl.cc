@@ -17,6 +17,7 @@ VirtualCrawl::VirtualCrawl(Env& env, const World& world, VirtualTime& time, HitS
 
 VirtualCrawl::~VirtualCrawl() {
   *alive_ = false;
+  merges_.RunAll();
   if (checkpointer_) RunBackground();  // the checkpointer waits for it
 }
 
@@ -46,7 +47,7 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
     ASSIGN_OR_RETURN(crawl->log_, CrawlLog::Open(env, *crawl->manifest_, log));
   }
   crawl->checkpointer_ = std::make_unique<Checkpointer>(*crawl->manifest_, &crawl->env_, crawl->background_);
-  ASSIGN_OR_RETURN(crawl->shard_, Shard::Open(crawl->env_, *crawl->manifest_, crawl->executor_, crawl->web_, *crawl,
+  ASSIGN_OR_RETURN(crawl->shard_, Shard::Open(crawl->env_, *crawl->manifest_, crawl->merges_, crawl->web_, *crawl,
                                               options.shard, crawl->Now()));
   crawl->next_checkpoint_ns_ = time.NowNs() + options.checkpoint_ns;
   return crawl;
@@ -58,7 +59,8 @@ Status VirtualCrawl::Seed() {
 }
 
 void VirtualCrawl::OnPage(PageResult&& result) {
-  if (status_) status_ = shard_->OnPage(std::move(result), Now());
+  inbox_.Add(std::move(result));
+  if (status_) status_ = inbox_.HandOver(*shard_, Now());
 }
 
 void VirtualCrawl::OnResolved(Resolution&& resolution) {
@@ -111,7 +113,23 @@ void VirtualCrawl::SetWake() {
   if (wake_ns_ > time_.NowNs() && wake_ns_ <= wake) return;
   wake_ns_ = std::max(wake, time_.NowNs() + 1);
   time_.At(wake_ns_, [this, alive = alive_] {
-    if (*alive && status_) status_ = shard_->OnTick(Now());
+    if (*alive) Tick();
+  });
+}
+
+void VirtualCrawl::Tick() {
+  if (status_) status_ = inbox_.HandOver(*shard_, Now());
+  if (status_) status_ = shard_->OnTick(Now());
+}
+
+void VirtualCrawl::Merges::Submit(Job job) {
+  // While the shard is being opened, too: nobody would run them if that fails.
+  if (crawl_.options_.merge_ns == 0 || !crawl_.shard_) return job();
+  DeferredExecutor::Submit(std::move(job));
+  crawl_.time_.At(crawl_.time_.NowNs() + crawl_.options_.merge_ns, [this, alive = crawl_.alive_] {
+    if (!*alive) return;
+    if (waiting() > 0) Run();
+    crawl_.Tick();
   });
 }
 
@@ -133,11 +151,12 @@ Status VirtualCrawl::Run(uint64_t max_events) {
     }
     RETURN_IF_ERROR(status_);
     ++events_;
+    if (!inbox_.empty()) ++events_waited_;
     if (options_.after_event) RETURN_IF_ERROR(options_.after_event(events_));
     if (checkpointer_->active()) checkpointer_->Continue();
     if (checkpointer_->active() && checkpointer_->written()) RETURN_IF_ERROR(checkpointer_->Finish());
     if (options_.checkpoint_ns == 0 || time_.NowNs() < next_checkpoint_ns_) continue;
-    if (checkpointer_->active() || !shard_->Settled()) continue;
+    if (checkpointer_->active()) continue;
     if (options_.checkpoint_step_ns == 0) {
       RETURN_IF_ERROR(Checkpoint());
     } else {

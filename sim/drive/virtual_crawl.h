@@ -1,7 +1,7 @@
 // VirtualCrawl: the real shard, crawling the simulated web in virtual time, in one thread, judged as it goes.
 //
 // Nothing but the shard's own code decides what is fetched and when; the web, its DNS and the clock are simulated,
-// merges run at once or whenever the driver's own random numbers say, and files are whatever Env is given. The same
+// merges run at once or take a stated time, and files are whatever Env is given. The same
 // options give the same crawl, event by event: OrderHash() is a hash over every request in its order.
 //
 // With Options::archive_dir it also keeps an archive and a log as the engine does, a small record a page, so that a
@@ -19,6 +19,7 @@
 #include "archive/archive_writer.h"
 #include "archive/crawl_log.h"
 #include "base/result.h"
+#include "crawl/inbox.h"
 #include "crawl/shard.h"
 #include "disk/checkpointer.h"
 #include "disk/manifest.h"
@@ -48,6 +49,8 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
     std::function<void(const Hit& hit)> on_hit;
     // The work of a checkpoint that is not the shard's is done so much later, in two parts; 0: at once.
     int64_t checkpoint_step_ns = 0;
+    // A merge is done so much later; 0: at once.
+    int64_t merge_ns = 0;
     std::string archive_dir;  // empty: nothing is kept
     std::string log_dir;      // likewise
     // Called after each event, with the number of events so far. An error ends the crawl.
@@ -71,6 +74,8 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   Shard& shard() { return *shard_; }
   uint64_t OrderHash() const { return order_hash_; }
   uint64_t events() const { return events_; }
+  // Events after which results waited for room.
+  uint64_t events_waited() const { return events_waited_; }
   const VirtualWeb::Counts& web_counts() const { return web_.counts(); }
 
  private:
@@ -91,6 +96,18 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   std::vector<Checkpointable*> Checkpointables();
   ArchiveItem ItemOf(const FetchLine& about);
 
+  // Hands results over and lets the shard work.
+  void Tick();
+
+  // Merges that take time.
+  class Merges : public DeferredExecutor {
+   public:
+    explicit Merges(VirtualCrawl& crawl) : crawl_(crawl) {}
+    void Submit(Job job) override;
+
+   private:
+    VirtualCrawl& crawl_;
+  };
   // Runs one job each time that the driver's clock says so.
   class Background : public DeferredExecutor {
    public:
@@ -111,16 +128,18 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   SyncLater env_;
   WarcWriter writer_ = WarcWriter::Create({}).value();
   std::unique_ptr<Manifest> manifest_;
-  InlineExecutor executor_;
+  Merges merges_{*this};
   std::unique_ptr<ArchiveWriter> archive_;
   std::unique_ptr<CrawlLog> log_;
   VirtualWeb web_;
   std::unique_ptr<Shard> shard_;
+  Inbox inbox_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // events of a crawl that was cut must not reach it
   Status status_;
   int64_t wake_ns_ = -1;
   int64_t next_checkpoint_ns_ = 0;
   uint64_t events_ = 0;
+  uint64_t events_waited_ = 0;
   uint64_t order_hash_ = 0;
   bool begun_ = false;
   Background background_{*this};

@@ -4,26 +4,21 @@
 
 namespace portolan {
 
-// A URL with its standing goes to its queue. One that the disk refuses waits here, and those behind it too.
+// A URL with its standing goes to its queue.
 class Admission::StandingToBeast : public StandingSink {
  public:
   explicit StandingToBeast(Admission& to) : to_(to) {}
 
-  void OnStanding(std::string_view bytes, const Standing& standing) override {
+  Status OnStanding(std::string_view bytes, const Standing& standing) override {
     std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
-    if (!record) {
-      status = Fail(ErrorCode::kCorrupt, "star gave back a record that is none");
-      return;
-    }
+    if (!record) return Fail(ErrorCode::kCorrupt, "star gave back bytes that are not a record");
     if (standing.fresh) to_.heard_[standing.pld % kHeardEntries] = {standing.pld, standing.budget};
     record->budget = static_cast<uint16_t>(std::min<uint32_t>(standing.budget, 0xffff));
     EncodeUrlRecord(*record, to_.encoded_);
     const BudgetVerdict verdict{
         .judged_tick = standing.tick, .place = standing.place, .later = standing.later, .fresh = standing.fresh};
-    if (status) status = to_.beast_->Place(to_.encoded_, verdict);
-    if (!status) to_.unplaced_.push_back({to_.encoded_, verdict});
+    return to_.beast_->Place(to_.encoded_, verdict);
   }
-  Status status;
 
  private:
   Admission& to_;
@@ -81,14 +76,9 @@ void Admission::Observe(std::string_view url, uint64_t host_key, const PageResul
 }
 
 Result<uint64_t> Admission::Pump(uint64_t max, int64_t now_ns) {
-  while (!unplaced_.empty()) {
-    RETURN_IF_ERROR(beast_->Place(unplaced_.front().record, unplaced_.front().verdict));
-    unplaced_.pop_front();
-  }
   RETURN_IF_ERROR(ends_->Pass(*star_));
   StandingToBeast sink(*this);
   ASSIGN_OR_RETURN(const uint64_t looked, star_->Take(sink, max, now_ns));
-  RETURN_IF_ERROR(sink.status);
   RETURN_IF_ERROR(Rebudget());
   return looked;
 }
@@ -96,25 +86,22 @@ Result<uint64_t> Admission::Pump(uint64_t max, int64_t now_ns) {
 // URLs of Q_F whose re-scan is due go through Star again, as far as it has room.
 Status Admission::Rebudget() {
   while (true) {
-    while (!returning_.empty()) {
-      const std::optional<UrlRecord> record = DecodeUrlRecord(returning_.front());
-      if (!record) return Fail(ErrorCode::kCorrupt, "beast gave back a record that is none");
-      const Status status = AddToStar(*record, returning_.front(), /*fresh=*/false);
-      if (!status && status.error().code() == ErrorCode::kBusy) return {};
-      RETURN_IF_ERROR(status);
-      returning_.pop_front();
-    }
     const uint64_t due = beast_->WantsRebudget() ? beast_->RebudgetDue() : 0;
-    if (due == 0) return {};
-    ASSIGN_OR_RETURN(std::vector<std::string> records, beast_->PopFailed(std::min<uint64_t>(due, kBatch)));
+    const uint64_t some = std::min<uint64_t>({due, kBatch, Room()});
+    if (some == 0) return {};
+    ASSIGN_OR_RETURN(const std::vector<std::string> records, beast_->PopFailed(some));
     if (records.empty()) return {};
-    for (std::string& record : records) returning_.push_back(std::move(record));
+    for (const std::string& bytes : records) {
+      const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
+      if (!record) return Fail(ErrorCode::kCorrupt, "beast gave back bytes that are not a record");
+      RETURN_IF_ERROR(AddToStar(*record, bytes, /*fresh=*/false));
+    }
   }
 }
 
 uint64_t Admission::waiting() const {
   const BeastCounts& beast = beast_->counts();
-  return star_->waiting() + unplaced_.size() + returning_.size() + beast.queued + beast.failed;
+  return star_->waiting() + beast.queued + beast.failed;
 }
 
 std::vector<Checkpointable*> Admission::Checkpointables() {

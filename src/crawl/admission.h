@@ -8,16 +8,15 @@
 // new (YieldTable), or the domain has more hosts than its budget allows (HostAllowance). The budget travels on with the
 // record: the frontier's delays go by it.
 //
-// Thread: one owner, the shard. No clock, no randomness. Invariant: a URL that Add took is in Star, in Beast, in one of
-// the two small lists here, or was given out by Pop: waiting() counts all of them.
+// Thread: one owner, the shard. No clock, no randomness. Invariant: a URL that Add took is in Star, in Beast, or was
+// given out by Pop: waiting() counts all of them.
 // Memory bound: Star's, Beast's, the two tables', 1 MiB of budgets that were heard lately, the content cache,
-// EndCounts'; the lists hold at most a batch each. At the bound of the disk: Add and Vouch say kBusy and have not taken
-// anything; Pump frees room. Durability: Checkpointables(), all in one manifest, REQUIRES Settled().
+// EndCounts'. Room: Star's; Beast's queues take any number, so Pump can always move Star's answers on and frees room. A
+// re-scan of Q_F reads as much as Star has room for. Durability: Checkpointables(), all in one manifest.
 
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,9 +49,14 @@ class Admission {
   static Result<std::unique_ptr<Admission>> Open(Env& env, const Manifest& manifest, Executor& executor,
                                                  const AdmissionOptions& options);
 
-  // A new URL. kBusy: not taken.
+  // So many new URLs, and vouches, are taken for sure.
+  uint64_t Room() const { return star_->UrlRoom(); }
+  uint64_t VouchRoom() const { return star_->EdgeRoom(); }
+  uint64_t EmptyVouchRoom() const { return star_->EmptyEdgeRoom(); }
+
+  // A new URL.
   Status Add(const UrlRecord& record);
-  // A page of one domain links to another one. kBusy: not taken.
+  // A page of one domain links to another one.
   Status Vouch(uint64_t source_pld, uint64_t target_pld) { return star_->AddEdge(source_pld, target_pld); }
   uint64_t PayLevelKey(std::string_view url, uint64_t host_key) { return domains_.Key(url, host_key); }
 
@@ -67,13 +71,12 @@ class Admission {
   Result<std::vector<std::string>> Pop(size_t max) { return beast_->Pop(max); }
   // Pop has something now.
   bool HasQueued() const { return beast_->counts().queued > 0; }
-  bool Ready() const { return star_->ResultsReady() || !unplaced_.empty() || !returning_.empty(); }
+  bool Ready() const { return star_->ResultsReady(); }
 
   int64_t NextRoundTime(int64_t now_ns, bool hungry) { return star_->NextRoundTime(now_ns, hungry); }
   Result<bool> StartRound(int64_t now_ns, bool hungry) { return star_->StartRound(now_ns, hungry); }
 
   uint64_t waiting() const;
-  bool Settled() const { return unplaced_.empty() && returning_.empty(); }
   const Star& star() const { return *star_; }
   const Beast& beast() const { return *beast_; }
   const EndCounts& ends() const { return *ends_; }
@@ -84,10 +87,6 @@ class Admission {
   static constexpr size_t kBatch = 256;
   static constexpr size_t kHeardEntries = 1 << 16;
 
-  struct Unplaced {
-    std::string record;
-    BudgetVerdict verdict;
-  };
   struct Heard {
     uint64_t pld = 0;
     uint32_t budget = 0;
@@ -109,9 +108,7 @@ class Admission {
   std::unique_ptr<HostAllowance> hosts_;
   std::unique_ptr<EndCounts> ends_;
   RecentKeys content_;
-  std::vector<Heard> heard_;           // by pld: the budget that its last URL was given
-  std::deque<Unplaced> unplaced_;      // judged, but Beast's disk refused
-  std::deque<std::string> returning_;  // from Q_F, but Star had no room
+  std::vector<Heard> heard_;  // by pld: the budget that its last URL was given
   std::string encoded_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 constexpr char kDir[] = "state";
 
 struct Nobody : StandingSink {
-  void OnStanding(std::string_view, const Standing&) override {}
+  Status OnStanding(std::string_view, const Standing&) override { return {}; }
 };
 
 class EndCountsTest : public testing::Test {

@@ -82,6 +82,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   engine->checkpointer_ =
       std::make_unique<Checkpointer>(*engine->manifest_, &engine->later_env_, *engine->checkpoints_);
   ShardOptions shard = options.shard;
+  shard.max_links = options.page.max_links;
   shard.seen.on_round_done = [raw] { raw->Wake(); };
   shard.gate.on_round_done = [raw] { raw->Wake(); };
   shard.admission.star.on_round_done = [raw] { raw->Wake(); };
@@ -195,10 +196,8 @@ void Engine::Turn() {
   for (const Resolution& resolution : names) {
     if (const Status status = shard_->OnResolved(resolution, Now()); !status) return Fail(status.error());
   }
-  std::vector<PageResult> pages = pages_.TryTake();
-  for (PageResult& page : pages) {
-    if (const Status status = shard_->OnPage(std::move(page), Now()); !status) return Fail(status.error());
-  }
+  if (inbox_.empty()) inbox_.Add(pages_.TryTake());
+  if (const Status status = inbox_.HandOver(*shard_, Now()); !status) return Fail(status.error());
   if (const Status status = shard_->OnTick(Now()); !status) return Fail(status.error());
   NoteOutage();
   NoteTroubles();
@@ -342,9 +341,9 @@ void Engine::EndIfOver() {
   loop_->Stop();
 }
 
-// A page whose links or archive records still wait for room is done for nobody: the checkpoint waits for it.
+// A page whose archive records still wait for room is done for nobody: the checkpoint waits for it.
 void Engine::CheckpointIfDue() {
-  if (!checkpoint_due_ || over_ || full_ || checkpointer_->active() || !late_.empty() || !shard_->Settled()) return;
+  if (!checkpoint_due_ || over_ || full_ || checkpointer_->active() || !late_.empty()) return;
   checkpoint_due_ = false;
   answering_.insert(answering_.end(), asked_.begin(), asked_.end());
   asked_.clear();

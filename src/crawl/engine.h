@@ -41,6 +41,7 @@
 #include "archive/archive_writer.h"
 #include "archive/crawl_log.h"
 #include "base/result.h"
+#include "crawl/inbox.h"
 #include "crawl/progress.h"
 #include "crawl/shard.h"
 #include "disk/checkpointer.h"
@@ -159,6 +160,7 @@ class Engine : private FetchHandler, private ArchivePort {
   std::unique_ptr<Shard> shard_;
   std::vector<PageMaker> makers_;  // one a fetch loop
   Mailbox<PageResult> pages_;
+  Inbox inbox_;  // from there, until the shard has room
   Mailbox<Resolution> names_;
   std::atomic<int64_t> parse_ns_{0};
   std::atomic<bool> woken_{false};

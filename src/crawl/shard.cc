@@ -1,5 +1,7 @@
 #include "crawl/shard.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -28,15 +30,16 @@ class Shard::GateToFrontier : public GateSink {
  public:
   GateToFrontier(Shard& shard, Moment now) : shard_(shard), now_(now) {}
 
-  void OnAllowed(const UrlRecord& record) override {
-    if (status) status = shard_.frontier_->Add(record);
+  Status OnAllowed(const UrlRecord& record) override { return shard_.frontier_->Add(record); }
+  Status OnDenied(const UrlRecord& record, DenyReason reason) override {
+    shard_.Deny(record, reason, now_);
+    return {};
   }
-  void OnDenied(const UrlRecord& record, DenyReason reason) override { shard_.Deny(record, reason, now_); }
-  void OnRobotsWanted(const UrlRecord& robots) override {
-    if (status) status = shard_.frontier_->Add(robots);
-    if (status) ++shard_.robots_open_;
+  Status OnRobotsWanted(const UrlRecord& robots) override {
+    RETURN_IF_ERROR(shard_.frontier_->Add(robots));
+    ++shard_.robots_open_;
+    return {};
   }
-  Status status;
 
  private:
   Shard& shard_;
@@ -47,16 +50,11 @@ class Shard::GateToFrontier : public GateSink {
 class Shard::UniqueOnward : public UniqueSink {
  public:
   UniqueOnward(Shard& shard, Moment now) : shard_(shard), now_(now), passed_(shard, now) {}
-  void OnUnique(std::string_view bytes) override {
-    if (!status) return;
+  Status OnUnique(std::string_view bytes) override {
     const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
-    if (!record) {
-      status = Fail(ErrorCode::kCorrupt, "urlseen gave back a record that is none");
-      return;
-    }
-    status = shard_.AddNew(*record, passed_, now_);
+    if (!record) return Fail(ErrorCode::kCorrupt, "urlseen gave back bytes that are not a record");
+    return shard_.AddNew(*record, passed_, now_);
   }
-  Status status;
 
  private:
   Shard& shard_;
@@ -73,6 +71,14 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, E
     ASSIGN_OR_RETURN(shard->admission_, Admission::Open(env, manifest, executor, options.admission));
   }
   ASSIGN_OR_RETURN(shard->gate_, Gate::Open(env, manifest, executor, options.gate));
+  const uint64_t room =
+      std::min(shard->seen_->EmptyRoom(),
+               shard->admission_ == nullptr ? shard->seen_->EmptyRoom() : shard->admission_->EmptyVouchRoom());
+  if (room < options.max_links) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("pages of up to {} links (page.max_links) need more memory (memory.total): {} links fit",
+                            options.max_links, room));
+  }
   ASSIGN_OR_RETURN(shard->frontier_, Frontier::Open(env, manifest, options.frontier, now.now_ns, now.unix_ns));
   shard->opened_ns_ = shard->last_ns_ = shard->next_wake_ns_ = now.now_ns;
   shard->calendar_ns_ = now.unix_ns;
@@ -90,6 +96,12 @@ Status Shard::AddSeed(std::string_view url, Moment now) {
   RETURN_IF_ERROR(seen_->Add(Hash64(url), encoded_));
   next_wake_ns_ = now.now_ns;
   return {};
+}
+
+bool Shard::HasRoomFor(const PageResult& result) const {
+  const uint64_t links = result.links.links.size();
+  if (links > 0 && (seen_->Room() < links || (admission_ != nullptr && admission_->VouchRoom() < links))) return false;
+  return result.kind != UrlKind::kRobots || gate_->Room() > 0;
 }
 
 Status Shard::OnPage(PageResult&& result, Moment now) {
@@ -122,19 +134,15 @@ Status Shard::Settle(PageResult&& result, Moment now) {
 
   counts_.url_too_long += result.links_too_long;
   counts_.too_many_links += result.links_too_many;
-  if (!result.links.links.empty()) {
-    // Only pages vouch: a line in robots.txt or a redirect costs nothing.
-    const bool vouches = admission_ != nullptr && record.kind == UrlKind::kPage;
-    const uint64_t host = vouches ? flight.host : 0;
-    const uint64_t pld = vouches ? admission_->PayLevelKey(record.url, host) : 0;
-    const bool beyond = record.requisite > 0 && !scope_.Contains(record.url, flight.host);
-    std::string via;
-    if (options_.via) via = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
-    held_.push_back(
-        {std::move(result), 0, record.depth, record.hops, host, pld, record.requisite, beyond, std::move(via)});
-    held_.back().page.archive = {};
-  }
-  return {};
+  if (result.links.links.empty()) return {};
+  // Only pages vouch: a line in robots.txt or a redirect costs nothing.
+  const bool vouches = admission_ != nullptr && record.kind == UrlKind::kPage;
+  LinkSource from{.kind = result.kind, .depth = record.depth, .hops = record.hops, .requisite = record.requisite};
+  from.host = vouches ? flight.host : 0;
+  from.pld = vouches ? admission_->PayLevelKey(record.url, from.host) : 0;
+  from.beyond = record.requisite > 0 && !scope_.Contains(record.url, flight.host);
+  if (options_.via) from.url = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
+  return OfferLinks(result.links, from);
 }
 
 // The frontier's clocks, the gate's rules, the archive: everything but the links.
@@ -246,16 +254,10 @@ void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment n
 }
 
 Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {
-  if (admission_ == nullptr) return AddToGate(record, sink, now);
-  if (new_backlog_.empty()) {
-    const Status status = admission_->Add(record);
-    if (status || status.error().code() != ErrorCode::kBusy) return status;
-  }
-  new_backlog_.push_back(EncodeUrlRecord(record));
-  return {};
+  return admission_ == nullptr ? AddToGate(record, sink, now) : admission_->Add(record);
 }
 
-// At the disk bound of RobotsCache the record waits here; nothing is fetched until it is through.
+// REQUIRES: the gate has room.
 Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
   // Before robots.txt is asked for on its behalf.
   if (!InScope(record, HostKey(record.url))) {
@@ -263,63 +265,26 @@ Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
     EndUnfetched(record, "out_of_scope", now);
     return {};
   }
-  if (gate_backlog_.empty()) {
-    const Status status = gate_->Add(record, sink, GateTime(now));
-    if (status || status.error().code() != ErrorCode::kBusy) return status;
-  }
-  gate_backlog_.push_back(EncodeUrlRecord(record));
-  return {};
+  return gate_->Add(record, sink, GateTime(now));
 }
 
+// REQUIRES: the gate has room.
 Status Shard::TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now) {
   GateToFrontier passed(*this, now);
-  const Status status = gate_->OnRobots(request.url, request.hops, answer, passed, GateTime(now));
-  RETURN_IF_ERROR(passed.status);
-  if (!status && status.error().code() == ErrorCode::kBusy) {
-    robots_backlog_.push_back({std::string(request.url), request.hops, answer});
-    return {};
-  }
-  return status;
-}
-
-Status Shard::PlaceBacklogs(Moment now) {
-  GateToFrontier passed(*this, now);
-  while (!robots_backlog_.empty()) {
-    const LateRobots& late = robots_backlog_.front();
-    const Status status = gate_->OnRobots(late.request, late.hops, late.answer, passed, GateTime(now));
-    if (!status && status.error().code() == ErrorCode::kBusy) return passed.status;
-    RETURN_IF_ERROR(status);
-    robots_backlog_.pop_front();
-  }
-  while (!new_backlog_.empty()) {
-    const Status status = admission_->Add(DecodeUrlRecord(new_backlog_.front()).value());
-    if (!status && status.error().code() == ErrorCode::kBusy) break;
-    RETURN_IF_ERROR(status);
-    new_backlog_.pop_front();
-  }
-  while (!gate_backlog_.empty()) {
-    const Status status = gate_->Add(DecodeUrlRecord(gate_backlog_.front()).value(), passed, GateTime(now));
-    if (!status && status.error().code() == ErrorCode::kBusy) return passed.status;
-    RETURN_IF_ERROR(status);
-    gate_backlog_.pop_front();
-  }
-  return passed.status;
+  return gate_->OnRobots(request.url, request.hops, answer, passed, GateTime(now));
 }
 
 // ---- links
 
-Status Shard::OfferLinks(Held& held, bool* all) {
-  const LinkList& list = held.page.links;
-  *all = false;
-  for (; held.next < list.links.size(); ++held.next) {
-    const FoundLink& link = list.links[held.next];
+Status Shard::OfferLinks(const LinkList& list, const LinkSource& from) {
+  for (const FoundLink& link : list.links) {
     const std::string_view url = list.UrlOf(link);
     UrlRecord record;
     record.url = url;
     const bool redirect = (link.flags & kFoundRedirect) != 0;
     const bool embed = (link.flags & kFoundEmbed) != 0;
     ++counts_.links;
-    if (held.page.kind == UrlKind::kRobots && !options_.sitemaps) {
+    if (from.kind == UrlKind::kRobots && !options_.sitemaps) {
       ++counts_.sitemaps_off;
       continue;
     }
@@ -328,29 +293,29 @@ Status Shard::OfferLinks(Held& held, bool* all) {
       continue;
     }
     const bool needed =
-        options_.scope.requisites && (link.flags & kFoundRequisite) != 0 && held.requisite < kRequisiteSteps;
+        options_.scope.requisites && (link.flags & kFoundRequisite) != 0 && from.requisite < kRequisiteSteps;
     if (embed && !needed && !options_.follow_embeds) continue;
-    if (held.beyond && !needed && !redirect) {
+    if (from.beyond && !needed && !redirect) {
       ++counts_.out_of_scope;
       continue;
     }
     if (redirect) {
-      if (held.hops >= options_.max_hops) {
+      if (from.hops >= options_.max_hops) {
         ++counts_.too_many_hops;
         continue;
       }
-      record.hops = static_cast<uint8_t>(held.hops + 1);
-      record.depth = held.depth;
-      record.requisite = held.requisite;
+      record.hops = static_cast<uint8_t>(from.hops + 1);
+      record.depth = from.depth;
+      record.requisite = from.requisite;
     } else if (needed) {
       // As near as its page: no page is kept without what it needs because it is the last one of its depth.
-      record.depth = held.depth;
-      record.requisite = static_cast<uint8_t>(held.requisite + 1);
+      record.depth = from.depth;
+      record.requisite = static_cast<uint8_t>(from.requisite + 1);
     } else {
       // Sitemaps lead to pages as near as a home page's links.
-      record.depth = static_cast<uint16_t>(std::min<uint32_t>(held.depth + 1U, 0xffff));
+      record.depth = static_cast<uint16_t>(std::min<uint32_t>(from.depth + 1U, 0xffff));
     }
-    const bool sitemap = (link.flags & kFoundSitemapFile) != 0 || (redirect && held.page.kind == UrlKind::kSitemap);
+    const bool sitemap = (link.flags & kFoundSitemapFile) != 0 || (redirect && from.kind == UrlKind::kSitemap);
     if (sitemap) record.kind = UrlKind::kSitemap;
     if (options_.depth_limited && record.depth > options_.max_depth) {
       ++counts_.too_deep;
@@ -361,24 +326,15 @@ Status Shard::OfferLinks(Held& held, bool* all) {
       continue;
     }
     record.priority = static_cast<uint8_t>(std::min<uint32_t>(record.depth, options_.frontier.front_queues - 1));
-    record.via = ViaOf(held.url, url);
-    if (held.pld != 0 && link.host_hash != held.host && !redirect) {
+    record.via = ViaOf(from.url, url);
+    if (from.pld != 0 && link.host_hash != from.host && !redirect) {
       const uint64_t target = admission_->PayLevelKey(url, link.host_hash);
-      if (const Status status = target != held.pld ? admission_->Vouch(held.pld, target) : Status(); !status) {
-        --counts_.links;
-        if (status.error().code() == ErrorCode::kBusy) return {};
-        return status;
-      }
+      if (target != from.pld) RETURN_IF_ERROR(admission_->Vouch(from.pld, target));
     }
     EncodeUrlRecord(record, encoded_);
-    if (Status status = seen_->Add(link.hash, encoded_); !status) {
-      --counts_.links;
-      if (status.error().code() == ErrorCode::kBusy) return {};
-      return status;
-    }
+    RETURN_IF_ERROR(seen_->Add(link.hash, encoded_));
     ++counts_.offered;
   }
-  *all = true;
   return {};
 }
 
@@ -388,33 +344,23 @@ Status Shard::Pump(Moment now) {
   last_ns_ = now.now_ns;
   if (state_ != State::kRunning) return {};
   RETURN_IF_ERROR(SettleDoubtful(now));
-  // Pages whose links found no room go first; while one waits nothing new is fetched.
-  while (!held_.empty()) {
-    bool all = false;
-    RETURN_IF_ERROR(OfferLinks(held_.front(), &all));
-    if (!all) break;
-    held_.pop_front();
-  }
-  RETURN_IF_ERROR(PlaceBacklogs(now));
   bool moved = false;
   RETURN_IF_ERROR(MoveResults(now, &moved));
   next_wake_ns_ = kNever;
   const bool limited = AtLimit(now);
   const bool ending = stopping_ || limited;
-  const bool full = !Settled();
   if (!ending && !paused_) AskWaitingNames(now);
-  const bool dispatching = !ending && !full && !paused_;
+  const bool dispatching = !ending && !inbox_waits_ && !paused_;
   if (dispatching) RETURN_IF_ERROR(DispatchTasks(now));
   if (admission_ != nullptr) TellWindow(dispatching, now);
-  if (!ending || full) {
-    // A round frees the room.
-    hungry_ = full || HungryForNew();
+  if (!ending) {
+    hungry_ = HungryForNew();
     RETURN_IF_ERROR(StartRounds(now));
   }
   if (options_.give_up_quickly && dispatching && dry_) HurryIfNothingElse(now);
-  if (moved || (ending && !doubtful_.empty())) next_wake_ns_ = now.now_ns;
+  if (moved || (ending && !doubtful_.empty() && HasRoomFor(doubtful_.front().result))) next_wake_ns_ = now.now_ns;
 
-  if (in_flight_.empty() && !full) {
+  if (in_flight_.empty()) {
     if (stopping_) {
       state_ = State::kStopped;
     } else if (limited) {
@@ -428,16 +374,14 @@ Status Shard::Pump(Moment now) {
 }
 
 Status Shard::MoveResults(Moment now, bool* moved) {
-  UniqueOnward unique(*this, now);
-  if (seen_->ResultsReady() && gate_backlog_.empty() && new_backlog_.empty()) {
-    ASSIGN_OR_RETURN(const uint64_t looked, seen_->Take(unique, kMoveStep, now.now_ns));
-    RETURN_IF_ERROR(unique.status);
+  if (const uint64_t room = std::min(kMoveStep, RoomForNew()); room > 0 && seen_->ResultsReady()) {
+    UniqueOnward unique(*this, now);
+    ASSIGN_OR_RETURN(const uint64_t looked, seen_->Take(unique, room, now.now_ns));
     *moved = *moved || looked > 0;
   }
   if (admission_ != nullptr) RETURN_IF_ERROR(Admit(now, moved));
   GateToFrontier passed(*this, now);
-  ASSIGN_OR_RETURN(const uint64_t pumped, gate_->Pump(passed, kMoveStep, GateTime(now)));
-  RETURN_IF_ERROR(passed.status);
+  ASSIGN_OR_RETURN(const uint64_t pumped, gate_->Pump(passed, std::min(kMoveStep, frontier_->Room()), GateTime(now)));
   *moved = *moved || pumped > 0;
   return {};
 }
@@ -450,16 +394,15 @@ Status Shard::Admit(Moment now, bool* moved) {
   ASSIGN_OR_RETURN(const uint64_t looked, admission_->Pump(kMoveStep, now.now_ns));
   *moved = *moved || looked > 0;
   GateToFrontier passed(*this, now);
-  for (uint64_t admitted = 0; admitted < kMoveStep && gate_backlog_.empty();) {
-    const uint64_t room = window_.Room(Pending());
+  for (uint64_t admitted = 0; admitted < kMoveStep;) {
+    const uint64_t room = std::min(window_.Room(Pending()), gate_->Room());
     if (room == 0) break;
     ASSIGN_OR_RETURN(const std::vector<std::string> records, admission_->Pop(std::min(room, kBatch)));
     if (records.empty()) break;
     for (const std::string& bytes : records) {
       const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
-      if (!record) return Fail(ErrorCode::kCorrupt, "beast gave back a record that is none");
+      if (!record) return Fail(ErrorCode::kCorrupt, "beast gave back bytes that are not a record");
       RETURN_IF_ERROR(AddToGate(*record, passed, now));
-      RETURN_IF_ERROR(passed.status);
     }
     admitted += records.size();
     *moved = true;
@@ -490,6 +433,8 @@ Status Shard::DispatchTasks(Moment now) {
   }
   for (int step = 0; step < kDispatchStep; ++step) {
     if (in_flight_.size() >= connections_) return {};
+    // A URL whose rules are too old, or a robots.txt that fails here, goes to the gate.
+    if (gate_->Room() == 0) return {};
     if (options_.max_pages > 0 && counts_.pages() + PagesInFlight() >= options_.max_pages) return {};
     ASSIGN_OR_RETURN(const Dispatch dispatch, frontier_->Next(now.now_ns, now.unix_ns));
     switch (dispatch.kind) {
@@ -572,13 +517,9 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
       const std::string copy = EncodeUrlRecord(record);  // the slot's own dies with it
       frontier_->Skip(dispatch.slot);
       const UrlRecord mine = DecodeUrlRecord(copy).value();
-      if (verdict == Verdict::kDenied) {
-        passed.OnDenied(mine, DenyReason::kRules);
-        return {};
-      }
+      if (verdict == Verdict::kDenied) return passed.OnDenied(mine, DenyReason::kRules);
       // Its rules are too old: through the robots loop again.
-      RETURN_IF_ERROR(AddToGate(mine, passed, now));
-      return passed.status;
+      return AddToGate(mine, passed, now);
     }
     if (const auto delay = gate_->CrawlDelayMs(record, GateTime(now).unix_s)) {
       frontier_->SetCrawlDelay(dispatch.host, int64_t{*delay} * 1'000'000);
@@ -638,8 +579,8 @@ bool Shard::AtLimit(Moment now) {
 Shard::Census Shard::TakeCensus() const {
   Census census;
   census.unanswered = seen_->waiting();
-  census.admission = new_backlog_.size() + (admission_ == nullptr ? 0 : admission_->waiting());
-  census.gate = gate_->waiting() + gate_backlog_.size();
+  census.admission = admission_ == nullptr ? 0 : admission_->waiting();
+  census.gate = gate_->waiting();
   census.frontier = frontier_->counts().waiting();
   census.in_flight = in_flight_.size();
   census.finished = counts_.finished();

@@ -17,10 +17,20 @@
 // started when the frontier is hungry. A pump does a bounded amount of work; NextWake() says when OnTick is due.
 //
 // Thread: one. Invariant: every URL that UrlSeen called new is in exactly one place: admission, gate, frontier (front
-// queue, back queue, spill), in flight, or done; Census() counts them. Memory bound: ShardMemory's parts; `held` links
-// of pages that wait for URLseen (at most a page for each connection). Errors: a Status that is an error means that the
-// disk failed and the state is doubtful: stop, go back to the last checkpoint; with kNoSpace, when there is room again.
-// kBusy is handled inside.
+// queue, back queue, spill), in flight, or done; Census() counts them. So a checkpoint is possible between any two
+// events. Memory bound: that of its parts. Errors: a Status that is an error means that the disk failed and the state
+// is doubtful: stop, go back to the last checkpoint; with kNoSpace, when there is room again.
+//
+// Room: each part says how much it takes for sure (Room), and no more is moved to it. A result of a fetch is taken as a
+// whole: the driver asks HasRoomFor first and keeps it otherwise (inbox.h); it is in flight until then, and nothing
+// more is fetched. There is always room again:
+//   - a DRUM lacks room only while it has a round whose answers are not all taken (drum.h: Room), and rounds end;
+//   - the answers of URLseen need room in admission (STAR's domains) or, without budgets, at the gate; those of the
+//     gate's RobotsCache in RobotsRequested; those of RobotsRequested in the frontier; those of STAR's edges in its
+//     domains; those of the domains in BEAST's queues. Along these arrows there is no circle, and BEAST's queues, the
+//     gate's queues and the frontier take any number: so the last DRUM of each way can always be emptied, then the one
+//     before it;
+//   - an empty DRUM has room for the links of any page: Open checks that.
 //
 // What fails is tried again after minutes, so that a host has time to get well. That is no use at the end: with
 // give_up_quickly, when nothing is left but URLs that failed before, they are tried again after seconds
@@ -79,6 +89,7 @@ class ArchivePort {
 struct ShardOptions {
   ScopeOptions scope;
   uint32_t connections = 256;  // fetches in flight
+  uint32_t max_links = 1000;   // of one PageResult, at most: so many must fit an empty URLseen and an empty STAR
   uint64_t max_pages = 0;      // 0: no limit, of these four
   uint64_t max_bytes = 0;      // received
   int64_t max_time_ns = 0;     // since the crawl began, pauses not counted
@@ -106,8 +117,16 @@ class Shard : public Checkpointable {
   // `url` is canonical. Seeds are in scope by definition, unless an exclusion names them; known ones are ignored.
   Status AddSeed(std::string_view url, Moment now);
 
+  // So many seeds may be added now; there is room again after a turn or the end of a round.
+  uint64_t SeedRoom() const { return seen_->Room(); }
+
+  // All that follows from this result could be taken now.
+  bool HasRoomFor(const PageResult& result) const;
+  // Results wait outside for room: nothing new is fetched until they are in.
+  void SetInboxWaits(bool waits) { inbox_waits_ = waits; }
+
   // These two only take note, so that many of them cost one turn: what follows from them happens in OnTick, which
-  // NextWake() asks for at once.
+  // NextWake() asks for at once. REQUIRES: HasRoomFor(result).
   Status OnPage(PageResult&& result, Moment now);
   Status OnResolved(const Resolution& resolution, Moment now);
   Status OnRoundDone(Moment now) { return Pump(now); }
@@ -168,13 +187,6 @@ class Shard : public Checkpointable {
   static constexpr uint8_t kQuickTries = 4;
   static constexpr uint8_t kPatientTries = 8;
 
-  // Everything is in a structure that a checkpoint holds: nothing waits here for room in another one.
-  // A checkpoint REQUIRES it.
-  bool Settled() const {
-    return held_.empty() && new_backlog_.empty() && gate_backlog_.empty() && robots_backlog_.empty() &&
-           (admission_ == nullptr || admission_->Settled());
-  }
-
   // Everything that a manifest must hold, this included.
   std::vector<Checkpointable*> Checkpointables();
   Status Flush() override;
@@ -199,22 +211,16 @@ class Shard : public Checkpointable {
     int64_t until_ns = 0;
   };
   static constexpr uint64_t kWitness = 0;  // ResolveTask::host of a question that is not the frontier's
-  // Links of a page that URLseen had no room for.
-  struct Held {
-    PageResult page;
-    size_t next = 0;
+  // A page, as its links are looked at.
+  struct LinkSource {
+    UrlKind kind = UrlKind::kPage;
     uint16_t depth = 0;
     uint8_t hops = 0;
     uint64_t host = 0;  // of the page, as HostKey
     uint64_t pld = 0;   // and its domain; 0 where it vouches for nobody
     uint8_t requisite = 0;
-    bool beyond = false;  // out of scope, fetched to show another page: only what it needs itself is followed
-    std::string url;      // of the page, the via of its links; empty where none is wanted
-  };
-  struct LateRobots {
-    std::string request;
-    uint8_t hops = 0;
-    RobotsAnswer answer;
+    bool beyond = false;   // out of scope, fetched to show another page: only what it needs itself is followed
+    std::string_view url;  // of the page, the via of its links; empty where none is wanted
   };
   class UniqueOnward;
   class GateToFrontier;
@@ -254,6 +260,8 @@ class Shard : public Checkpointable {
   void FailUnfetched(const Dispatch& dispatch, Moment now);
   Status Start(const Dispatch& dispatch, Moment now);
   Status StartRounds(Moment now);
+  // How many new URLs may leave URLseen.
+  uint64_t RoomForNew() const { return admission_ == nullptr ? gate_->Room() : admission_->Room(); }
   Status AddNew(const UrlRecord& record, GateSink& sink, Moment now);
   Status Admit(Moment now, bool* moved);
   // Admitted and not fetched, but for those of hosts that do not answer and those far back in the queue of a giant.
@@ -271,8 +279,7 @@ class Shard : public Checkpointable {
   void TellWindow(bool dispatching, Moment now);
   Status AddToGate(const UrlRecord& record, GateSink& sink, Moment now);
   Status TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now);
-  Status PlaceBacklogs(Moment now);
-  Status OfferLinks(Held& held, bool* all);
+  Status OfferLinks(const LinkList& list, const LinkSource& from);
   Status Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now);
   void EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about);
   void Deny(const UrlRecord& record, DenyReason reason, Moment now);
@@ -302,12 +309,8 @@ class Shard : public Checkpointable {
   uint64_t next_id_ = 1;
   uint64_t robots_in_flight_ = 0;
   uint64_t robots_open_ = 0;  // those, and the ones in the frontier
-  // What found no room, because a DRUM was at its disk bound. While there is any, nothing new is fetched.
-  std::deque<Held> held_;                  // at most a page for each fetch that was in flight
-  std::deque<std::string> new_backlog_;    // records for admission: at most kMoveStep
-  std::deque<std::string> gate_backlog_;   // records: at most kMoveStep and those in flight
-  std::deque<LateRobots> robots_backlog_;  // at most those in flight
-  std::string encoded_;                    // scratch
+  bool inbox_waits_ = false;
+  std::string encoded_;  // scratch
 
   Outage outage_;
   uint64_t outages_counted_ = 0;  // of outage_.count(), in counts_

@@ -19,6 +19,7 @@ Status Shard::SettleDoubtful(Moment now) {
   const bool back = outage_.connections_down() || ending;
   const bool innocent = !outage_.connections_suspicious();
   while (!doubtful_.empty() && (back || innocent || doubtful_.front().until_ns <= now.now_ns)) {
+    if (!HasRoomFor(doubtful_.front().result)) break;  // it is in flight until then
     PageResult result = std::move(doubtful_.front().result);
     doubtful_.pop_front();
     if (back) {
@@ -140,7 +141,10 @@ void Shard::AskWaitingNames(Moment now) {
   if (outage_.down() && !outage_.name_probes().out() && has_question) {
     next_wake_ns_ = std::min(next_wake_ns_, outage_.name_probes().next_ns());
   }
-  if (!doubtful_.empty()) next_wake_ns_ = std::min(next_wake_ns_, doubtful_.front().until_ns);
+  // Where there is no room, the end of the round that is in the way wakes us.
+  if (!doubtful_.empty() && HasRoomFor(doubtful_.front().result)) {
+    next_wake_ns_ = std::min(next_wake_ns_, doubtful_.front().until_ns);
+  }
   // The witness's answer wakes us, too.
   if (!doubtful_names_.empty() && !outage_.witness_asked()) {
     next_wake_ns_ = std::min(next_wake_ns_, doubtful_names_.front().until_ns);

@@ -86,7 +86,7 @@ TEST(CommittedTest, QueuesGiveWhatPopWouldGive) {
 }
 
 struct Nothing : DrumSink {
-  void OnAnswer(const DrumAnswer&) override {}
+  Status OnAnswer(const DrumAnswer&) override { return {}; }
 };
 
 TEST(CommittedTest, ZTuplesAndRowsAreTheWholeDrum) {

@@ -24,8 +24,9 @@ constexpr char kDir[] = "store";
 
 struct Lines : DrumSink {
   std::vector<std::string> lines;
-  void OnAnswer(const DrumAnswer& answer) override {
+  Status OnAnswer(const DrumAnswer& answer) override {
     lines.push_back(std::string(answer.aux) + (answer.unique ? "+" : "-") + std::string(answer.value));
+    return {};
   }
 };
 

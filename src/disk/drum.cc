@@ -105,10 +105,32 @@ Status Drum::Add(const DrumTuple& tuple) {
   return {};
 }
 
+uint64_t Drum::OnDisk() const { return (open_.tuple_log ? open_.tuple_log->length() : 0) + open_.bytes_in_runs; }
+
 bool Drum::AtLimit() const {
-  uint64_t on_disk = open_.tuple_log ? open_.tuple_log->length() : 0;
-  for (const DrumRun& run : open_.runs) on_disk += run.length;
-  return open_.largest_bucket() >= plan_.rows_per_bucket || open_.runs.size() >= plan_.runs || on_disk >= options_.disk;
+  return open_.largest_bucket() >= plan_.rows_per_bucket || open_.runs.size() >= plan_.runs ||
+         OnDisk() >= options_.disk;
+}
+
+// Add refuses when the rows in RAM are full and neither a round may begin nor a run be written (MakeRoom). Of all that,
+// the worst case: every tuple in the largest bucket, each text of `longest` bytes and incompressible.
+uint64_t Drum::Room(size_t longest) const {
+  const uint64_t largest = open_.largest_bucket();
+  const uint64_t rows = open_.table->rows();
+  if (largest >= plan_.rows_per_bucket) return round_ == nullptr && sealed_.id == 0 ? plan_.empty_room() : 0;
+  // The count of the largest bucket goes up by whole chunks.
+  const uint64_t in_bucket =
+      std::max(plan_.rows_per_bucket - largest, plan_.rows_per_chunk()) - (plan_.rows_per_chunk() - 1);
+  const uint64_t in_ram = plan_.sure_in_ram - std::min(plan_.sure_in_ram, rows);
+  // A round may begin as soon as RAM is full, and its batch leaves an empty one behind.
+  if (round_ == nullptr && sealed_.id == 0) return std::min(in_bucket, in_ram) + plan_.empty_room();
+  const uint64_t runs_left = plan_.runs - std::min(plan_.runs, open_.runs.size());
+  const uint64_t on_disk = OnDisk() + open_.tuple_block.size() + rows * plan_.row_size;
+  constexpr uint64_t kFrame = 32;  // of a tuple's part of block headers, and what front coding may add
+  const uint64_t each = std::min(longest, plan_.max_aux) + plan_.row_size + kFrame;
+  const uint64_t in_runs =
+      std::min(in_ram + runs_left * plan_.sure_in_ram, on_disk < options_.disk ? (options_.disk - on_disk) / each : 0);
+  return std::min(in_bucket, std::max(in_ram, in_runs));
 }
 
 bool Drum::RoundIsCheap() const { return 2 * z_.length <= 2 * open_.table->rows() * plan_.row_size; }
@@ -157,6 +179,7 @@ Status Drum::WriteRun(DrumBatch& batch) {
   }
   ++batch.next_run;
   batch.runs.push_back({name, run.length()});
+  batch.bytes_in_runs += run.length();
   for (uint32_t bucket = 0; bucket < batch.table->buckets(); ++bucket) {
     batch.rows_in_runs[bucket] += batch.table->rows(bucket);
   }
@@ -242,9 +265,11 @@ Result<uint64_t> Drum::TakeResults(DrumSink& sink, uint64_t max) {
   if (!results_) {
     ASSIGN_OR_RETURN(results_, DrumResults::Open(env_, dir_, options_, plan_, sealed_, *round_));
   }
-  ASSIGN_OR_RETURN(const uint64_t taken, results_->Take(sink, max));
+  uint64_t taken = 0;
+  const Status status = results_->Take(sink, max, taken);
   sealed_.taken += taken;
   if (sealed_.taken == sealed_.tuples) EndRound();
+  RETURN_IF_ERROR(status);
   return taken;
 }
 

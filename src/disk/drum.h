@@ -69,13 +69,19 @@ class Drum : public Checkpointable {
   // kBusy at the bound, kNoSpace and kIo when the disk refuses: then the tuple was not taken and may be added again.
   Status Add(const DrumTuple& tuple);
 
+  // How many tuples Add is sure to take from now on, whatever their keys, with texts of at most `longest` bytes. Less
+  // than plan().empty_room() only while a round is active (or one has failed): it is as much again when the answers
+  // are taken.
+  uint64_t Room(size_t longest) const;
+
   // Starts a round over what has arrived, for a caller that is hungry for answers. False when there is nothing to do or
   // the last round's answers are not all taken.
   Result<bool> StartRound();
 
   // Hands up to `max` tuples' answers to the sink and returns how many tuples that were (duplicates too, even where the
   // sink is not told of them). 0: no round is done, or all its answers are taken. An error of the round comes out here,
-  // once; the tuples are still there and the next round tries again.
+  // once; the tuples are still there and the next round tries again. After an error of the sink or of reading, answers
+  // that the sink took before it are taken, and the next call goes on with the one that met it. The sink may Add.
   Result<uint64_t> TakeResults(DrumSink& sink, uint64_t max);
 
   // Rounds and results until every tuple that was added is answered. Blocks.
@@ -116,6 +122,7 @@ class Drum : public Checkpointable {
 
   // Makes room in RAM for more rows: by a round or a run. kBusy at the bound.
   Status MakeRoom();
+  uint64_t OnDisk() const;  // bytes of the open batch
   bool AtLimit() const;
   // Rewriting Z now costs no more bytes than writing the rows out and reading them back.
   bool RoundIsCheap() const;

@@ -42,6 +42,7 @@ struct DrumBatch {
   std::vector<uint64_t> rows_in_runs;  // by bucket
   uint64_t largest_in_runs = 0;        // of rows_in_runs
   uint64_t tuples_in_runs = 0;
+  uint64_t bytes_in_runs = 0;
 
   // No bucket has more rows.
   uint64_t largest_bucket() const { return largest_in_runs + table->largest(); }

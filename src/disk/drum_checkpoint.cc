@@ -198,6 +198,7 @@ Status Drum::ForEachRows(const ManifestSection::FileEntry& file, FileKind kind,
 
 Status Drum::CountRun(const ManifestSection::FileEntry& file, DrumBatch& batch) {
   batch.runs.push_back({file.name, file.length});
+  batch.bytes_in_runs += file.length;
   return ForEachRows(file, FileKind::kRun, [&](const Block& block) -> Status {
     if (block.kind >= batch.rows_in_runs.size()) {
       return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: no such bucket", file.name, block.offset));

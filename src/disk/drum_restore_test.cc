@@ -17,8 +17,9 @@ using testing::StartsWith;
 
 struct Uniques : DrumSink {
   std::vector<std::string> lines;
-  void OnAnswer(const DrumAnswer& answer) override {
+  Status OnAnswer(const DrumAnswer& answer) override {
     lines.push_back(std::string(answer.aux) + (answer.unique ? "+" : "-"));
+    return {};
   }
 };
 

@@ -34,9 +34,10 @@ Result<std::unique_ptr<DrumResults>> DrumResults::Open(Env& env, const std::stri
     results->cursors_.back().offset = offset;
   }
   struct Nobody : DrumSink {
-    void OnAnswer(const DrumAnswer&) override {}
+    Status OnAnswer(const DrumAnswer&) override { return {}; }
   } nobody;
-  ASSIGN_OR_RETURN(const uint64_t skipped, results->Take(nobody, batch.taken));
+  uint64_t skipped = 0;
+  RETURN_IF_ERROR(results->Take(nobody, batch.taken, skipped));
   CHECK(skipped == batch.taken);
   return results;
 }
@@ -71,47 +72,52 @@ Status DrumResults::NextBlock(uint32_t bucket) {
   return {};
 }
 
-Result<uint64_t> DrumResults::Take(DrumSink& sink, uint64_t max) {
+Status DrumResults::Take(DrumSink& sink, uint64_t max, uint64_t& taken) {
   const bool all = options_.emit_duplicates;
   const bool updates_only = options_.only_op == DrumOp::kUpdate;
   const size_t value_size = options_.value_size;
-  uint64_t taken = 0;
-  for (; taken < max; ++taken) {
-    ASSIGN_OR_RETURN(const bool found, NextRecord());
-    if (!found) {
-      if (taken_ + taken < batch_.tuples) {
-        return Fail(ErrorCode::kCorrupt, fmt::format("{}: ends after {} of {} tuples", batch_.tuple_log->path(),
-                                                     taken_ + taken, batch_.tuples));
-      }
-      break;
+  for (uint64_t i = 0; i < max; ++i) {
+    if (!at_record_) {
+      ASSIGN_OR_RETURN(at_record_, NextRecord());
+    }
+    if (!at_record_) {
+      if (taken_ == batch_.tuples) return {};
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("{}: ends after {} of {} tuples", batch_.tuple_log->path(), taken_, batch_.tuples));
     }
     const uint32_t bucket = records_.tag();
     if (bucket >= cursors_.size()) {
       return Fail(ErrorCode::kCorrupt,
-                  fmt::format("{}: tuple {} names bucket {}", batch_.tuple_log->path(), taken_ + taken, bucket));
+                  fmt::format("{}: tuple {} names bucket {}", batch_.tuple_log->path(), taken_, bucket));
     }
     Cursor& cursor = cursors_[bucket];
     if (cursor.next == cursor.rows) RETURN_IF_ERROR(NextBlock(bucket));
-    const uint32_t row = cursor.next++;
+    const uint32_t row = cursor.next;
     const auto bit = [&](size_t from) { return ((cursor.block[from + row / 8] >> (row % 8)) & 1) != 0; };
-    if (updates_only || (mixed_ && bit((size_t{cursor.rows} + 7) / 8))) continue;
-    DrumAnswer answer;
-    answer.unique = bit(0);
-    if (!answer.unique && value_size > 0) {
-      if (cursor.value_at + value_size > cursor.block.size()) {
-        return Fail(ErrorCode::kCorrupt, fmt::format("drum {}: answers before {}: too few values of bucket {}",
-                                                     options_.name, cursor.offset, bucket));
+    size_t value_end = cursor.value_at;
+    if (!updates_only && !(mixed_ && bit((size_t{cursor.rows} + 7) / 8))) {
+      DrumAnswer answer;
+      answer.unique = bit(0);
+      if (!answer.unique && value_size > 0) {
+        value_end += value_size;
+        if (value_end > cursor.block.size()) {
+          return Fail(ErrorCode::kCorrupt, fmt::format("drum {}: answers before {}: too few values of bucket {}",
+                                                       options_.name, cursor.offset, bucket));
+        }
+        answer.value = std::string_view(cursor.block).substr(cursor.value_at, value_size);
       }
-      answer.value = std::string_view(cursor.block).substr(cursor.value_at, value_size);
-      cursor.value_at += value_size;
+      if (answer.unique || all) {
+        answer.aux = records_.record();
+        RETURN_IF_ERROR(sink.OnAnswer(answer));
+      }
     }
-    if (answer.unique || all) {
-      answer.aux = records_.record();
-      sink.OnAnswer(answer);
-    }
+    cursor.value_at = value_end;
+    ++cursor.next;
+    at_record_ = false;
+    ++taken_;
+    ++taken;
   }
-  taken_ += taken;
-  return taken;
+  return {};
 }
 
 }  // namespace portolan

@@ -31,8 +31,9 @@ class DrumResults {
                                                    const DrumMemoryPlan& plan, const DrumBatch& batch,
                                                    const DrumRound& round);
 
-  // Up to `max` tuples; fewer only at the end.
-  Result<uint64_t> Take(DrumSink& sink, uint64_t max);
+  // Up to `max` tuples, fewer only at the end or with an error; adds to `taken` how many. After an error, of the disk
+  // or the sink, the next call goes on with the tuple that met it.
+  Status Take(DrumSink& sink, uint64_t max, uint64_t& taken);
 
  private:
   struct Cursor {
@@ -54,6 +55,7 @@ class DrumResults {
   BlockFileReader answers_;
   const uint64_t answers_end_;
   RecordBlockReader records_;
+  bool at_record_ = false;  // records_ stands on a tuple that is not taken
   uint64_t taken_ = 0;
   std::vector<Cursor> cursors_;  // by bucket
 };

@@ -21,12 +21,13 @@ using testing::HasSubstr;
 // Answers as text: "aux+" unique, "aux-" duplicate, "aux=value" duplicate with a value.
 struct Answers : DrumSink {
   std::vector<std::string> lines;
-  void OnAnswer(const DrumAnswer& answer) override {
+  Status OnAnswer(const DrumAnswer& answer) override {
     lines.push_back(std::string(answer.aux) +
                     (answer.unique          ? "+"
                      : answer.value.empty() ? "-"
                                             : "=") +
                     std::string(answer.value));
+    return {};
   }
 };
 
@@ -140,8 +141,9 @@ TEST_F(DrumTest, CombineAddsInsteadOfOverwriting) {
   auto drum = Open(options);
   struct Last : DrumSink {
     uint32_t value = 0;
-    void OnAnswer(const DrumAnswer& answer) override {
+    Status OnAnswer(const DrumAnswer& answer) override {
       if (!answer.unique) value = LoadLe<uint32_t>(answer.value.data());
+      return {};
     }
   } last;
   for (uint32_t i = 1; i <= 100; ++i) {

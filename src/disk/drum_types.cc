@@ -35,6 +35,11 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   plan.chunks = pool / plan.chunk_bytes;
   if (plan.chunks < (size_t{2} << plan.bucket_bits)) return wrong("too little memory for that many buckets");
   plan.rows_in_ram = half / plan.row_size;
+  // The other batch may hold rows_in_ram rows and a part of a chunk per bucket, and so may this one waste.
+  const uint64_t wasted = rows_per_chunk == 1 ? 0 : uint64_t{2} << plan.bucket_bits;
+  const uint64_t others = (plan.rows_in_ram + rows_per_chunk - 1) / rows_per_chunk;
+  plan.sure_in_ram =
+      std::min(plan.rows_in_ram, (plan.chunks - std::min<uint64_t>(plan.chunks, others + wasted)) * rows_per_chunk);
   plan.rows_per_bucket =
       std::max<uint64_t>(2 * rows_per_chunk, memory / 16 * 3 / (plan.row_size + 17 + options.value_size)) -
       rows_per_chunk;
@@ -47,5 +52,7 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   plan.runs = 64;
   return plan;
 }
+
+uint64_t DrumMemoryPlan::empty_room() const { return std::min(sure_in_ram, rows_per_bucket - rows_per_chunk()); }
 
 }  // namespace portolan

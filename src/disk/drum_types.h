@@ -33,7 +33,8 @@ struct DrumAnswer {
 class DrumSink {
  public:
   virtual ~DrumSink() = default;
-  virtual void OnAnswer(const DrumAnswer& answer) = 0;
+  // An error ends the call that hands out answers, which returns it; this answer was not taken and comes again first.
+  virtual Status OnAnswer(const DrumAnswer& answer) = 0;
 };
 
 struct DrumOptions {
@@ -92,12 +93,17 @@ struct DrumMemoryPlan {
   size_t chunk_bytes = 0;
   size_t chunks = 0;             // in the pool
   uint64_t rows_in_ram = 0;      // of the open batch, before a round or a run
+  uint64_t sure_in_ram = 0;      // of them, whatever their buckets: last chunks of buckets may be half empty
   uint64_t rows_per_bucket = 0;  // what a round can sort
   size_t block_size = 0;         // raw bytes of a block of a log
   size_t read_ahead = 0;
   uint32_t answers_per_block = 0;  // a multiple of 8
   size_t runs = 0;                 // read side by side in a round
   size_t max_aux = 0;              // bytes of one aux
+
+  uint64_t rows_per_chunk() const { return chunk_bytes / row_size; }
+  // Tuples that an empty batch takes, whatever their keys and texts.
+  uint64_t empty_room() const;
 
   static constexpr uint64_t kMinMemory = uint64_t{256} << 10;
   static Result<DrumMemoryPlan> Make(const DrumOptions& options);

@@ -15,7 +15,7 @@ namespace portolan {
 namespace {
 
 struct Nobody : DrumSink {
-  void OnAnswer(const DrumAnswer&) override {}
+  Status OnAnswer(const DrumAnswer&) override { return {}; }
 };
 
 struct Visits {

@@ -30,7 +30,7 @@ class InspectTest : public testing::Test {
     queue_options.name = "queue";
     auto queue = DiskQueue::Open(env_, manifest, queue_options).value();
     struct ToNobody : DrumSink {
-      void OnAnswer(const DrumAnswer&) override {}
+      Status OnAnswer(const DrumAnswer&) override { return {}; }
     } nobody;
     const std::string value(300, 'v');
     for (uint64_t i = 0; i < 3000; ++i) {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <limits>
 
+#include "base/check.h"
+
 namespace portolan {
 namespace {
 
@@ -186,11 +188,26 @@ Result<bool> DiskQueue::Step() {
   return false;
 }
 
+void DiskQueue::CountPopped() {
+  has_front_ = false;
+  ++reader_record_;
+  ++popped_;
+  if (popped_ < pushed_) return;
+  // Nothing to read: hold no memory and no descriptor. Everything in blocks was read to the end of the last one.
+  if (in_block_) {
+    in_block_ = false;
+    reader_block_ = reader_->offset();
+    reader_record_ = 0;
+  }
+  reader_.reset();
+  records_ = RecordBlockReader();
+}
+
 Result<std::vector<std::string>> DiskQueue::Pop(size_t max) {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;
   while (out.size() < max && popped_ < pushed_) {
-    const Result<bool> next = Step();
+    const Result<bool> next = has_front_ ? Result<bool>(true) : Step();
     if (!next) {
       // Records that are out of the queue already must reach the caller; the error comes again with the next call.
       if (!out.empty()) return out;
@@ -198,20 +215,25 @@ Result<std::vector<std::string>> DiskQueue::Pop(size_t max) {
     }
     if (!*next) continue;
     out.emplace_back(records_.record());
-    ++reader_record_;
-    ++popped_;
-  }
-  if (popped_ == pushed_) {
-    // Nothing to read: hold no memory and no descriptor. Everything in blocks was read to the end of the last one.
-    if (in_block_) {
-      in_block_ = false;
-      reader_block_ = reader_->offset();
-      reader_record_ = 0;
-    }
-    reader_.reset();
-    records_ = RecordBlockReader();
+    CountPopped();
   }
   return out;
+}
+
+Result<const std::string*> DiskQueue::Front() {
+  const std::lock_guard lock(mutex_);
+  while (!has_front_) {
+    if (popped_ == pushed_) return nullptr;
+    ASSIGN_OR_RETURN(has_front_, Step());
+    if (has_front_) front_ = records_.record();
+  }
+  return &front_;
+}
+
+void DiskQueue::PopFront() {
+  const std::lock_guard lock(mutex_);
+  CHECK(has_front_, "queue {}: no record was looked at", options_.name);
+  CountPopped();
 }
 
 uint64_t DiskQueue::size() const {

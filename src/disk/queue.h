@@ -56,6 +56,11 @@ class DiskQueue : public Checkpointable {
   // next call says why.
   Result<std::vector<std::string>> Pop(size_t max);
 
+  // The oldest record, null when there is none. It stays in the queue, and the pointer valid, until PopFront or Pop:
+  // who moves it elsewhere pops it when that is done, and an error in between costs nothing.
+  Result<const std::string*> Front();
+  void PopFront();  // REQUIRES: Front gave a record.
+
   uint64_t size() const;  // records that wait
 
   Status Flush() override;
@@ -75,6 +80,7 @@ class DiskQueue : public Checkpointable {
   // The following need mutex_.
   Status WriteBlock();
   Result<bool> Step();
+  void CountPopped();
   Status StartSegment();
   // The reader's next record is in blocks on disk: opens, reads, frees segments. False when all of them are read.
   Result<bool> NextOnDisk();
@@ -99,6 +105,8 @@ class DiskQueue : public Checkpointable {
   uint32_t reader_record_ = 0;               // records of that block already popped
   RecordBlockReader records_;
   bool in_block_ = false;
+  std::string front_;                 // the record that records_ stands at, when it was asked for and not popped
+  bool has_front_ = false;            // there is one
   std::vector<std::string> retired_;  // consumed segments that the committed manifest may still name
   ManifestSection described_;         // as of the last Flush
 };

@@ -162,6 +162,30 @@ TEST_F(DiskQueueTest, AFailureInTheMiddleOfAPopLosesNothing) {
   }
 }
 
+TEST_F(DiskQueueTest, TheFrontStaysUntilItIsPopped) {
+  EXPECT_EQ(queue_->Front().value(), nullptr);
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(queue_->Append(std::to_string(i)));
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(*queue_->Front().value(), std::to_string(i));
+    // Moving the first to the end, as a walk does, leaves what was looked at as it is.
+    const std::string* const front = queue_->Front().value();
+    ASSERT_TRUE(queue_->Append(*front));
+    ASSERT_EQ(*front, std::to_string(i));
+    queue_->PopFront();
+  }
+  EXPECT_EQ(queue_->size(), 300U);
+  EXPECT_EQ(*queue_->Front().value(), "100");
+  Commit();
+  Reopen();
+  EXPECT_EQ(*queue_->Front().value(), "100") << "looked at and not popped";
+  EXPECT_THAT(queue_->Pop(2).value(), testing::ElementsAre("100", "101"));
+  EXPECT_EQ(*queue_->Front().value(), "102");
+  const auto rest = queue_->Pop(1000).value();
+  ASSERT_EQ(rest.size(), 298U);
+  for (size_t i = 0; i < rest.size(); ++i) ASSERT_EQ(rest[i], std::to_string((i + 102) % 300));
+  EXPECT_EQ(queue_->Front().value(), nullptr);
+}
+
 TEST_F(DiskQueueTest, CorruptSegmentIsNamed) {
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(queue_->Append("record " + std::to_string(i)));
   Commit();

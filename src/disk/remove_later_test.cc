@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 struct Nobody : DrumSink {
-  void OnAnswer(const DrumAnswer&) override {}
+  Status OnAnswer(const DrumAnswer&) override { return {}; }
 };
 
 void Touch(Env& env, const std::string& path) { ASSERT_TRUE(env.Open(path, OpenMode::kCreate)); }

@@ -93,6 +93,9 @@ class Frontier : private Checkpointable {
                                                 int64_t now_ns, int64_t unix_ns);
   ~Frontier() override;
 
+  // It takes any number of URLs: at the bound of memory they wait on disk.
+  static constexpr uint64_t Room() { return ~uint64_t{0}; }
+
   // kInvalidArgument for a URL without host. On an error the URL was not taken.
   Status Add(const UrlRecord& record);
 

@@ -112,23 +112,27 @@ Result<Gate::Ruling> Gate::Rule(const UrlRecord& record, const RobotsRef& ref, u
   return rules->Allows(PathAndQueryOf(record.url)) ? Ruling::kAllowed : Ruling::kDenied;
 }
 
-void Gate::Emit(UrlRecord record, Ruling ruling, const RobotsRef& ref, GateSink& sink) {
+Status Gate::Emit(UrlRecord record, Ruling ruling, const RobotsRef& ref, GateSink& sink) {
   record.robots = ref;
   switch (ruling) {
     case Ruling::kAllowed:
+      RETURN_IF_ERROR(sink.OnAllowed(record));
       ++counts_.allowed;
-      return sink.OnAllowed(record);
+      return {};
     case Ruling::kDenied:
+      RETURN_IF_ERROR(sink.OnDenied(record, DenyReason::kRules));
       ++counts_.denied_rules;
-      return sink.OnDenied(record, DenyReason::kRules);
+      return {};
     case Ruling::kGivenUp:
+      RETURN_IF_ERROR(sink.OnDenied(record, DenyReason::kUnreachable));
       ++counts_.denied_unreachable;
-      return sink.OnDenied(record, DenyReason::kUnreachable);
+      return {};
     case Ruling::kUnreachable:
     case Ruling::kUnknown:
       break;
   }
   CHECK(false, "a record that waits is not given out");
+  return {};
 }
 
 Result<std::optional<Gate::Ruling>> Gate::FromKnown(const UrlRecord& record, uint64_t key, uint32_t unix_s,
@@ -143,6 +147,13 @@ Result<std::optional<Gate::Ruling>> Gate::FromKnown(const UrlRecord& record, uin
   return ruling;
 }
 
+Status Gate::AwaitAnswer(std::string_view record, GateNow now) {
+  const bool first = answer_queue_->size() == 0;
+  RETURN_IF_ERROR(answer_queue_->Append(record));
+  if (first) retry_unix_ = Later(now.unix_s, options_.request_timeout_s);
+  return {};
+}
+
 Status Gate::Check(uint64_t key, std::string_view record) {
   RETURN_IF_ERROR(cache_->Add({.op = DrumOp::kCheck, .key = key, .value = {}, .aux = record}));
   ++in_cache_;
@@ -153,26 +164,24 @@ Status Gate::Add(const UrlRecord& record, GateSink& sink, GateNow now) {
   CHECK(record.kind != UrlKind::kRobots, "robots.txt goes through no gate");
   const std::string_view origin = OriginOf(record.url);
   if (origin.size() > kMaxOrigin) {
+    RETURN_IF_ERROR(Emit(record, Ruling::kGivenUp, {}, sink));
     ++counts_.entered;
-    Emit(record, Ruling::kGivenUp, {}, sink);
     return {};
   }
   const uint64_t key = OriginKey(record.url);
   RobotsRef ref;
   ASSIGN_OR_RETURN(const auto known, FromKnown(record, key, now.unix_s, ref));
   if (known && *known != Ruling::kUnknown) {
+    RETURN_IF_ERROR(Emit(record, *known, ref, sink));
     ++counts_.entered;
     ++counts_.known;
-    Emit(record, *known, ref, sink);
     return {};
   }
   UrlRecord bare = record;
   bare.robots = {};
   EncodeUrlRecord(bare, encoded_);
   if (known) {
-    const bool first = answer_queue_->size() == 0;
-    RETURN_IF_ERROR(answer_queue_->Append(encoded_));
-    if (first) retry_unix_ = Later(now.unix_s, options_.request_timeout_s);
+    RETURN_IF_ERROR(AwaitAnswer(encoded_, now));
     asked_due_ = std::min(asked_due_, ref.expires);
   } else {
     RETURN_IF_ERROR(Check(key, encoded_));
@@ -188,13 +197,13 @@ Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer
     if (answer.follow.empty()) {
       kind = RobotsAnswer::Kind::kDisallowAll;  // a redirect to nowhere: the careful reading
     } else if (RobotsForStatus(301, hops) == RobotsVerdict::kFollow) {
-      ++counts_.redirects;
       const std::string url = RedirectedRobotsUrl(answer.follow, origin);
       UrlRecord next;
       next.kind = UrlKind::kRobots;
       next.hops = static_cast<uint8_t>(hops + 1);
       next.url = url;
-      sink.OnRobotsWanted(next);
+      RETURN_IF_ERROR(sink.OnRobotsWanted(next));
+      ++counts_.redirects;
       return {};
     } else {
       kind = RobotsAnswer::Kind::kAllowAll;
@@ -262,17 +271,6 @@ std::vector<Checkpointable*> Gate::Checkpointables() {
 }
 
 Status Gate::Flush() {
-  // What Pump holds goes to where it is found again. Requests need not: Q_R is walked after a crash and makes them
-  // anew.
-  const auto put = [](DiskQueue& queue, std::vector<std::string>& records) -> Status {
-    const std::vector<std::string_view> views(records.begin(), records.end());
-    if (!views.empty()) RETURN_IF_ERROR(queue.Append(views));
-    records.clear();
-    return {};
-  };
-  RETURN_IF_ERROR(put(*answer_queue_, to_wait_));
-  RETURN_IF_ERROR(put(*answer_queue_, to_check_));
-  RETURN_IF_ERROR(put(*host_queue_, to_later_));
   ManifestSection section;
   section.name = options_.name;
   section.kind = kKind;

@@ -25,10 +25,13 @@
 // Thread: one owner; rounds run on the executor. Reads no clock. The same calls and executor give the same answers.
 // Invariant: entered = allowed + denied + waiting(), always and after recovery: a record is in RobotsCache, in Q_R, in
 // Q_U, or given out.
-// Memory bound: GateOptions::memory and what is said there. At DRUM's disk bound Add and OnRobots say kBusy and have
-// taken nothing; Pump clears it. An origin of more than kMaxOrigin bytes has no name that could be resolved: its URLs
-// are denied as unreachable. Durability: all Checkpointables() belong to one manifest. A request that was made after
-// the last commit, or could not be put down before it, is made again after a crash.
+// Memory bound: GateOptions::memory and what is said there. Room: as much as RobotsCache has; the queues and, it is
+// assumed, the sink take any number. Pump moves an answer of RobotsCache only while RobotsRequested has room, and a
+// record of a queue only while RobotsCache has: nothing is ever between two places. Since RobotsRequested's answers
+// need nothing but the sink, there is always room again once rounds are done and Pump is called. An origin of more than
+// kMaxOrigin bytes has no name that could be resolved: its URLs are denied as unreachable. Durability: all
+// Checkpointables() belong to one manifest. A request that was made after the last commit, or could not be put down
+// before it, is made again after a crash.
 
 #pragma once
 
@@ -46,6 +49,7 @@
 #include "disk/queue.h"
 #include "disk/round_pace.h"
 #include "flow/page_result.h"
+#include "flow/record_bound.h"
 #include "flow/url_record.h"
 #include "gate/gate_types.h"
 #include "gate/known_origins.h"
@@ -63,8 +67,12 @@ class Gate : public Checkpointable {
   static Result<std::unique_ptr<Gate>> Open(Env& env, const Manifest& manifest, Executor& executor,
                                             const GateOptions& options);
 
+  // So many records and robots answers are taken for sure. Not less than EmptyRoom() once no round is on.
+  uint64_t Room() const { return cache_->Room(kMaxUrlRecord); }
+  uint64_t EmptyRoom() const { return cache_->plan().empty_room(); }
+
   // Takes the record (its own reference is not looked at) or answers at once what RAM knows. After an error it was not
-  // taken. REQUIRES: not of kind kRobots.
+  // taken; kBusy: there was no room. REQUIRES: not of kind kRobots.
   Status Add(const UrlRecord& record, GateSink& sink, GateNow now);
 
   // What became of a request: `request` is the URL and `hops` the hops that OnRobotsWanted gave. Outcomes that are our
@@ -72,8 +80,8 @@ class Gate : public Checkpointable {
   // redirect is wanted from the sink at once; after five the origin counts as having no robots.txt.
   Status OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer& answer, GateSink& sink, GateNow now);
 
-  // Moves along what is ready, about `max` records, and returns how many it looked at; less than `max`: nothing more
-  // is ready now.
+  // Moves along what is ready, up to `max` records, and returns how many it looked at; less than `max`: nothing more
+  // can move before a round is done.
   Result<uint64_t> Pump(GateSink& sink, uint64_t max, GateNow now);
   bool Ready() const;  // Pump has something to do
 
@@ -89,8 +97,8 @@ class Gate : public Checkpointable {
 
   uint64_t waiting() const { return in_cache_ + waiting_on_answer() + waiting_on_host(); }
   uint64_t in_cache() const { return in_cache_; }
-  uint64_t waiting_on_answer() const { return answer_queue_->size() + to_wait_.size() + to_check_.size(); }  // Q_R
-  uint64_t waiting_on_host() const { return host_queue_->size() + to_later_.size(); }                        // Q_U
+  uint64_t waiting_on_answer() const { return answer_queue_->size(); }  // Q_R
+  uint64_t waiting_on_host() const { return host_queue_->size(); }      // Q_U
   const GateCounts& counts() const { return counts_; }
   const RulesStore& rules() const { return *rules_; }
 
@@ -114,7 +122,6 @@ class Gate : public Checkpointable {
     int64_t rested_ns = 0;  // the next may begin
     int64_t calm_ns = 0;    // it may begin though nobody is in a hurry
   };
-  static constexpr size_t kBatch = 256;
 
   explicit Gate(const GateOptions& options) : options_(options), known_(KnownBytes(options)) {}
   static uint64_t KnownBytes(const GateOptions& options) { return options.use_known_origins ? options.memory / 8 : 0; }
@@ -122,14 +129,14 @@ class Gate : public Checkpointable {
 
   Result<Ruling> Rule(const UrlRecord& record, const RobotsRef& ref, uint32_t unix_s);
   RobotsRef NewestRef(const UrlRecord& record, uint32_t unix_s);
-  void Emit(UrlRecord record, Ruling ruling, const RobotsRef& ref, GateSink& sink);
+  Status Emit(UrlRecord record, Ruling ruling, const RobotsRef& ref, GateSink& sink);
   // Decides by what RAM knows. None: it must go to RobotsCache. kUnknown: it was asked for, so it waits in Q_R.
   Result<std::optional<Ruling>> FromKnown(const UrlRecord& record, uint64_t key, uint32_t unix_s, RobotsRef& ref);
   Status Check(uint64_t key, std::string_view record);
   // An answer of RobotsCache.
   Status OnCached(const DrumAnswer& answer, GateSink& sink, GateNow now);
-  Status PlaceLeftovers(GateNow now);
-  void Ask(uint64_t key, std::string_view origin, GateNow now);
+  Status AwaitAnswer(std::string_view record, GateNow now);  // in Q_R
+  Status Ask(uint64_t key, std::string_view origin, GateNow now);
   Status WalkQueue(DiskQueue& queue, Pass& pass, GateSink& sink, uint64_t max, GateNow now, uint64_t& done);
   void BeginPass(Pass& pass, const DiskQueue& queue, GateNow now);
   void Observe(GateNow now);
@@ -149,12 +156,6 @@ class Gate : public Checkpointable {
   std::unique_ptr<Drum> requests_;  // RobotsRequested
   RoundPace cache_pace_;
   RoundPace requests_pace_;
-
-  // What could not be put where it belongs, because that was full: at most kBatch each, placed before anything else.
-  std::vector<std::string> to_wait_;   // for Q_R
-  std::vector<std::string> to_later_;  // for Q_U
-  std::vector<std::string> to_check_;  // for RobotsCache
-  std::vector<std::string> to_ask_;    // aux for RobotsRequested: u32 unix seconds, origin
 
   Pass answer_pass_;
   Pass host_pass_;

@@ -14,6 +14,7 @@ namespace {
 // clock stands still during a pass.
 constexpr int64_t kRecordNs = 500;
 constexpr uint32_t kCleanEveryS = 60;
+constexpr size_t kRequestTimeSize = 4;  // the aux and value of a request begin with: u32 unix seconds
 // After so long RobotsCache is asked again about an origin whose robots.txt somebody else has asked for.
 constexpr uint32_t kAskedBeforeS = 10;
 
@@ -24,28 +25,22 @@ int64_t SteadyTimeOf(uint32_t unix_s, GateNow now) {
 
 }  // namespace
 
-// Both sinks remember the first error and go on: an answer that was handed out does not come again.
 class Gate::CacheSink : public DrumSink {
  public:
   CacheSink(Gate& gate, GateSink& sink, GateNow now) : gate_(gate), sink_(sink), now_(now) {}
-  void OnAnswer(const DrumAnswer& answer) override {
-    Status status = gate_.OnCached(answer, sink_, now_);
-    if (!status && status_) status_ = std::move(status);
-  }
-  const Status& status() const { return status_; }
+  Status OnAnswer(const DrumAnswer& answer) override { return gate_.OnCached(answer, sink_, now_); }
 
  private:
   Gate& gate_;
   GateSink& sink_;
   const GateNow now_;
-  Status status_;
 };
 
 class Gate::RequestSink : public DrumSink {
  public:
   RequestSink(Gate& gate, GateSink& sink, GateNow now) : gate_(gate), sink_(sink), now_(now) {}
-  void OnAnswer(const DrumAnswer& answer) override {
-    if (answer.aux.size() < 4) return;  // checksums say that this cannot be
+  Status OnAnswer(const DrumAnswer& answer) override {
+    if (answer.aux.size() < 4) return {};  // checksums say that this cannot be
     const auto asked = LoadLe<uint32_t>(answer.aux.data());
     if (!answer.unique && !AskAgain(LoadLe<uint32_t>(answer.value.data()), asked, gate_.options_.request_timeout_s)) {
       // RAM did not know of that request (it was made before a restart), so its answer may be in RobotsCache, behind
@@ -57,14 +52,15 @@ class Gate::RequestSink : public DrumSink {
         gate_.known_.Put(key, {.position = kRobotsAsked, .expires = std::min(soon, known->expires)});
       }
       gate_.asked_due_ = std::min(gate_.asked_due_, soon);
-      return;
+      return {};
     }
-    ++gate_.counts_.wanted;
     const std::string url = RobotsUrl(answer.aux.substr(4));
     UrlRecord request;
     request.kind = UrlKind::kRobots;
     request.url = url;
-    sink_.OnRobotsWanted(request);
+    RETURN_IF_ERROR(sink_.OnRobotsWanted(request));
+    ++gate_.counts_.wanted;
+    return {};
   }
 
  private:
@@ -73,121 +69,82 @@ class Gate::RequestSink : public DrumSink {
   const GateNow now_;
 };
 
-void Gate::Ask(uint64_t key, std::string_view origin, GateNow now) {
+Status Gate::Ask(uint64_t key, std::string_view origin, GateNow now) {
   std::string aux;
   AppendLe<uint32_t>(aux, now.unix_s);
   aux += origin;
-  to_ask_.push_back(std::move(aux));
+  RETURN_IF_ERROR(requests_->Add({.op = DrumOp::kCheckUpdate,
+                                  .key = key,
+                                  .value = std::string_view(aux).substr(0, kRequestTimeSize),
+                                  .aux = aux}));
   const uint64_t until = uint64_t{now.unix_s} + options_.request_timeout_s;
   known_.Put(key,
              {.position = kRobotsAsked, .expires = static_cast<uint32_t>(std::min<uint64_t>(until, ~uint32_t{0}))});
+  return {};
 }
 
+// Everything that can fail comes before what it changes here: after an error the same answer comes again.
 Status Gate::OnCached(const DrumAnswer& answer, GateSink& sink, GateNow now) {
   if (in_cache_ == 0) {
-    to_wait_.emplace_back(answer.aux);
     return Fail(ErrorCode::kCorrupt, options_.name + ": RobotsCache answers more checks than in_cache says");
   }
-  --in_cache_;
-  const bool straggler = stragglers_ > 0;
-  if (straggler) --stragglers_;
   const auto record = DecodeUrlRecord(answer.aux);
-  if (!record) {
-    to_wait_.emplace_back(answer.aux);
-    return Fail(ErrorCode::kCorrupt, options_.name + ": RobotsCache gave back bytes that are no record");
-  }
+  if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": RobotsCache gave back bytes that are no record");
   const uint64_t key = OriginKey(record->url);
   RobotsRef ref;
   if (!answer.unique) ref = DecodeRobotsRef(answer.value.data());
   // An answer that came after this check was made may be in RAM.
-  const RobotsRef* known = known_.Find(key, now.unix_s);
-  const bool asked = known != nullptr && known->position == kRobotsAsked;
-  const bool unreachable = known != nullptr && IsUnreachable(known->position);
-  if (known != nullptr && !asked && !unreachable) ref = *known;
-  auto ruling = Rule(*record, ref, now.unix_s);
-  if (!ruling) {
-    to_wait_.emplace_back(answer.aux);  // the disk's fault; it is decided another time
-    ++answers_since_pass_;
-    return std::unexpected(std::move(ruling).error());
-  }
-  switch (*ruling) {
+  const RobotsRef* const found = known_.Find(key, now.unix_s);
+  const bool known = found != nullptr;
+  const bool asked = known && found->position == kRobotsAsked;
+  const bool unreachable = known && IsUnreachable(found->position);
+  const uint32_t known_until = known ? found->expires : 0;
+  if (known && !asked && !unreachable) ref = *found;
+  ASSIGN_OR_RETURN(const Ruling ruling, Rule(*record, ref, now.unix_s));
+  const bool straggler = stragglers_ > 0;
+  switch (ruling) {
     case Ruling::kAllowed:
     case Ruling::kDenied:
     case Ruling::kGivenUp:
+      RETURN_IF_ERROR(Emit(*record, ruling, ref, sink));
       // An unreachable verdict that RAM knows is newer than this.
-      if (known == nullptr || asked) known_.Put(key, ref);
-      Emit(*record, *ruling, ref, sink);
+      if (!known || asked) known_.Put(key, ref);
       break;
     case Ruling::kUnreachable:
-      if (known == nullptr || asked) known_.Put(key, ref);
-      to_later_.emplace_back(answer.aux);
+      RETURN_IF_ERROR(host_queue_->Append(answer.aux));
+      if (!known || asked) known_.Put(key, ref);
       host_due_ = std::min(host_due_, ref.expires);
       break;
     case Ruling::kUnknown:
-      to_wait_.emplace_back(answer.aux);
-      if (asked) asked_due_ = std::min(asked_due_, known->expires);
-      if (!asked && !unreachable) Ask(key, OriginOf(record->url), now);
-      if (unreachable || (straggler && known == nullptr)) ++answers_since_pass_;
+      // Asked first: once more does no harm, a second copy of the record would.
+      if (!asked && !unreachable) RETURN_IF_ERROR(Ask(key, OriginOf(record->url), now));
+      RETURN_IF_ERROR(AwaitAnswer(answer.aux, now));
+      if (asked) asked_due_ = std::min(asked_due_, known_until);
+      if (unreachable || (straggler && !known)) ++answers_since_pass_;
       break;
   }
+  --in_cache_;
+  if (straggler) --stragglers_;
   return {};
-}
-
-Status Gate::PlaceLeftovers(GateNow now) {
-  const auto put = [](DiskQueue& queue, std::vector<std::string>& records) -> Status {
-    if (records.empty()) return {};
-    const std::vector<std::string_view> views(records.begin(), records.end());
-    RETURN_IF_ERROR(queue.Append(views));
-    records.clear();
-    return {};
-  };
-  if (!to_wait_.empty() && answer_queue_->size() == 0) {
-    const uint64_t until = uint64_t{now.unix_s} + options_.request_timeout_s;
-    retry_unix_ = static_cast<uint32_t>(std::min<uint64_t>(until, ~uint32_t{0}));
-  }
-  RETURN_IF_ERROR(put(*answer_queue_, to_wait_));
-  RETURN_IF_ERROR(put(*host_queue_, to_later_));
-  // kBusy is no error here: those that do not fit stay, and nothing more of their kind is taken until they do.
-  const auto drain = [](std::vector<std::string>& items, auto&& add) -> Status {
-    size_t placed = 0;
-    Status status;
-    for (; placed < items.size() && (status = add(items[placed])); ++placed) {
-    }
-    items.erase(items.begin(), items.begin() + static_cast<ptrdiff_t>(placed));
-    if (!status && status.error().code() == ErrorCode::kBusy) return {};
-    return status;
-  };
-  RETURN_IF_ERROR(drain(to_ask_, [&](const std::string& aux) {
-    return requests_->Add({.op = DrumOp::kCheckUpdate,
-                           .key = OriginKey(std::string_view(aux).substr(4)),
-                           .value = std::string_view(aux).substr(0, 4),
-                           .aux = aux});
-  }));
-  return drain(to_check_, [&](const std::string& bytes) -> Status {
-    const auto record = DecodeUrlRecord(bytes);
-    if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": bytes in Q_R that are no record");
-    return Check(OriginKey(record->url), bytes);
-  });
 }
 
 Result<uint64_t> Gate::Pump(GateSink& sink, uint64_t max, GateNow now) {
   Observe(now);
   uint64_t done = 0;
-  RETURN_IF_ERROR(PlaceLeftovers(now));
   RequestSink requests(*this, sink, now);
   while (done < max && requests_->ResultsReady()) {
     ASSIGN_OR_RETURN(const uint64_t taken, requests_->TakeResults(requests, max - done));
     done += taken;
     Observe(now);
   }
-  RETURN_IF_ERROR(PlaceLeftovers(now));
   CacheSink cached(*this, sink, now);
-  while (done < max && to_ask_.empty() && cache_->ResultsReady()) {
-    ASSIGN_OR_RETURN(const uint64_t taken, cache_->TakeResults(cached, std::min<uint64_t>(max - done, kBatch)));
+  while (done < max && cache_->ResultsReady()) {
+    // Each answer may be a reason to ask for one robots.txt.
+    const uint64_t room = requests_->Room(kRequestTimeSize + kMaxOrigin);
+    if (room == 0) break;
+    ASSIGN_OR_RETURN(const uint64_t taken, cache_->TakeResults(cached, std::min(max - done, room)));
     done += taken;
     Observe(now);
-    RETURN_IF_ERROR(PlaceLeftovers(now));
-    RETURN_IF_ERROR(cached.status());
   }
   RETURN_IF_ERROR(WalkQueue(*answer_queue_, answer_pass_, sink, max, now, done));
   RETURN_IF_ERROR(WalkQueue(*host_queue_, host_pass_, sink, max, now, done));
@@ -199,37 +156,30 @@ Result<uint64_t> Gate::Pump(GateSink& sink, uint64_t max, GateNow now) {
 }
 
 Status Gate::WalkQueue(DiskQueue& queue, Pass& pass, GateSink& sink, uint64_t max, GateNow now, uint64_t& done) {
-  while (pass.left > 0 && done < max && to_check_.empty()) {
-    const size_t wanted = std::min<uint64_t>({pass.left, max - done, kBatch});
-    ASSIGN_OR_RETURN(std::vector<std::string> popped, queue.Pop(wanted));
-    pass.left = popped.size() < wanted ? 0 : pass.left - popped.size();
-    done += popped.size();
-    Status status;
-    for (std::string& bytes : popped) {
-      const auto record = DecodeUrlRecord(bytes);
-      if (!record) {
-        if (status) status = Fail(ErrorCode::kCorrupt, options_.name + ": a queue gave bytes that are no record");
-        to_wait_.push_back(std::move(bytes));
-        continue;
-      }
-      RobotsRef ref;
-      const uint64_t key = OriginKey(record->url);
-      auto known = FromKnown(*record, key, now.unix_s, ref);
-      if (!known) {
-        if (status) status = std::unexpected(std::move(known).error());
-        to_wait_.push_back(std::move(bytes));
-      } else if (!*known) {
-        to_check_.push_back(std::move(bytes));
-      } else if (**known == Ruling::kUnknown) {
-        asked_due_ = std::min(asked_due_, ref.expires);
-        to_wait_.push_back(std::move(bytes));
-      } else {
-        ++counts_.known;
-        Emit(*record, **known, ref, sink);
-      }
+  while (pass.left > 0 && done < max) {
+    ASSIGN_OR_RETURN(const std::string* bytes, queue.Front());
+    if (bytes == nullptr) {
+      pass.left = 0;
+      break;
     }
-    RETURN_IF_ERROR(PlaceLeftovers(now));
-    RETURN_IF_ERROR(status);
+    const auto record = DecodeUrlRecord(*bytes);
+    if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": a queue gave bytes that are no record");
+    RobotsRef ref;
+    const uint64_t key = OriginKey(record->url);
+    ASSIGN_OR_RETURN(const auto known, FromKnown(*record, key, now.unix_s, ref));
+    if (!known) {
+      if (Room() == 0) return {};  // it stays, and the pass goes on when there is
+      RETURN_IF_ERROR(Check(key, *bytes));
+    } else if (*known == Ruling::kUnknown) {
+      RETURN_IF_ERROR(AwaitAnswer(*bytes, now));
+      asked_due_ = std::min(asked_due_, ref.expires);
+    } else {
+      RETURN_IF_ERROR(Emit(*record, *known, ref, sink));
+      ++counts_.known;
+    }
+    queue.PopFront();
+    --pass.left;
+    ++done;
   }
   if (pass.left == 0 && pass.records > 0) {
     const int64_t cost = std::max(now.ns - pass.begin_ns, static_cast<int64_t>(pass.records) * kRecordNs);

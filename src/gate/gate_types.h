@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "base/result.h"
 #include "disk/block_format.h"
 #include "disk/round_pace.h"
 #include "flow/url_record.h"
@@ -40,18 +41,19 @@ enum class Verdict : uint8_t {
 class GateSink {
  public:
   virtual ~GateSink() = default;
-  // Records die when the call returns; the sink must take them. `record.robots` is the reference that decided.
-  virtual void OnAllowed(const UrlRecord& record) = 0;
-  virtual void OnDenied(const UrlRecord& record, DenyReason reason) = 0;
+  // Records die when the call returns. `record.robots` is the reference that decided. An error ends the call of the
+  // gate that gave the record, which returns it; the record was not taken and is still the gate's.
+  virtual Status OnAllowed(const UrlRecord& record) = 0;
+  virtual Status OnDenied(const UrlRecord& record, DenyReason reason) = 0;
   // A record of kind kRobots to be fetched before others: its URL is as in robots_request.h, its hops count redirects.
-  virtual void OnRobotsWanted(const UrlRecord& request) = 0;
+  virtual Status OnRobotsWanted(const UrlRecord& request) = 0;
 };
 
 struct GateOptions {
   // The beginning of the names of everything on disk.
   std::string name = "robots";
   // Half for RobotsCache, a quarter for opened rules, an eighth each for RobotsRequested and for KnownOrigins. Beside
-  // it: two blocks of 32 KiB for each of the two queues, and what Pump holds between two steps (kBatch records).
+  // it: two blocks of 32 KiB for each of the two queues.
   uint64_t memory = uint64_t{64} << 20;
   // What may wait in the two DRUMs: three quarters and one quarter. The queues are bounded by the disk alone.
   uint64_t disk = uint64_t{16} << 30;

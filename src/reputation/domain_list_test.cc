@@ -21,7 +21,7 @@ using testing::HasSubstr;
 constexpr char kDir[] = "state";
 
 struct Ignored : StandingSink {
-  void OnStanding(std::string_view, const Standing&) override {}
+  Status OnStanding(std::string_view, const Standing&) override { return {}; }
 };
 
 std::string NameOf(int number) { return "d" + std::to_string(number) + ".example"; }

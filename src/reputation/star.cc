@@ -16,8 +16,6 @@ namespace {
 constexpr uint64_t kBlocksMemory = 64 << 10;
 constexpr size_t kRaisesBlock = 2048;
 
-constexpr size_t kEdgeSize = 16;  // source and target: an edge's aux, and its hash the key
-
 }  // namespace
 
 Result<StarMemoryPlan> StarMemoryPlan::Make(const StarOptions& options) {
@@ -155,29 +153,28 @@ class Star::DomainAnswers : public DrumSink {
  public:
   DomainAnswers(Star& star, StandingSink& sink) : star_(star), to_(sink) {}
 
-  void OnAnswer(const DrumAnswer& answer) override {
+  Status OnAnswer(const DrumAnswer& answer) override {
     const DomainRecord stored = answer.unique ? DomainRecord() : DecodeDomainRecord(answer.value);
     if (answer.aux.size() == kVouchAuxSize && star_.vouches_asked_ > 0) {
-      OnVouch(LoadLe<uint64_t>(answer.aux.data()), stored);
-    } else if (const std::optional<StarAux> aux = DecodeStarAux(answer.aux)) {
-      OnUrl(*aux, stored);
-    } else {
-      ++broken_;
+      return OnVouch(LoadLe<uint64_t>(answer.aux.data()), stored);
     }
+    const std::optional<StarAux> aux = DecodeStarAux(answer.aux);
+    if (!aux) return Fail(ErrorCode::kCorrupt, fmt::format("{}: a tuple came back broken", star_.options_.name));
+    return OnUrl(*aux, stored);
   }
-  uint64_t broken() const { return broken_; }
 
  private:
-  void OnVouch(uint64_t target, const DomainRecord& source) {
-    --star_.vouches_asked_;
+  Status OnVouch(uint64_t target, const DomainRecord& source) {
     if (star_.limits_.Counts(source)) {
-      star_.counted_.push_back(target);
+      RETURN_IF_ERROR(star_.Raise(target));
     } else {
       ++star_.counts_.edges_unvouched;
     }
+    --star_.vouches_asked_;
+    return {};
   }
 
-  void OnUrl(const StarAux& aux, const DomainRecord& stored) {
+  Status OnUrl(const StarAux& aux, const DomainRecord& stored) {
     Standing standing;
     standing.pld = aux.pld;
     standing.in_degree = stored.in_degree;
@@ -190,15 +187,15 @@ class Star::DomainAnswers : public DrumSink {
     standing.tick = place.tick;
     standing.fresh = aux.fresh;
     standing.price = aux.url.price;
+    RETURN_IF_ERROR(to_.OnStanding(aux.record, standing));
     if (aux.fresh && stored.passed == 0) star_.names_->Add(aux.pld, aux.pld_name);
     ++star_.counts_.urls_out;
     if (place.later) ++star_.counts_.urls_later;
-    to_.OnStanding(aux.record, standing);
+    return {};
   }
 
   Star& star_;
   StandingSink& to_;
-  uint64_t broken_ = 0;
 };
 
 Result<uint64_t> Star::Take(StandingSink& sink, uint64_t max, int64_t now_ns) {
@@ -216,14 +213,10 @@ Result<uint64_t> Star::TakeDomains(StandingSink& sink, uint64_t max) {
   uint64_t taken = 0;
   while (taken < max && domains_->ResultsReady()) {
     RETURN_IF_ERROR(names_->MakeRoom());
-    RETURN_IF_ERROR(StowCounted());
     const uint64_t rounds = domains_->rounds();
     ASSIGN_OR_RETURN(const uint64_t some, domains_->TakeResults(answers, std::min<uint64_t>(max - taken, kAtATime)));
     taken += some;
     if (domains_->rounds() != rounds) MakeTable();
-    if (answers.broken() > 0) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("{}: {} tuples came back broken", options_.name, answers.broken()));
-    }
     if (some == 0) break;
   }
   return taken;
@@ -242,122 +235,84 @@ class Star::NewEdges : public DrumSink {
  public:
   explicit NewEdges(Star& star) : star_(star) {}
 
-  void OnAnswer(const DrumAnswer& answer) override {
+  Status OnAnswer(const DrumAnswer& answer) override {
     if (answer.aux.size() != kEdgeSize) {
-      broken_ = true;
-      return;
+      return Fail(ErrorCode::kCorrupt, fmt::format("{}: an edge came back broken", star_.options_.name));
     }
+    const auto source = LoadLe<uint64_t>(answer.aux.data());
     const auto target = LoadLe<uint64_t>(answer.aux.data() + 8);
-    if (star_.limits_.unlimited()) {
-      star_.raises_.push_back(target);
-    } else {
-      star_.vouches_.push_back({.source = LoadLe<uint64_t>(answer.aux.data()), .target = target});
-    }
+    RETURN_IF_ERROR(star_.limits_.unlimited() ? star_.AddRaise(target) : star_.AddVouch(source, target));
+    ++count_;
+    return {};
   }
-  bool broken() const { return broken_; }
+  uint64_t count() const { return count_; }
 
  private:
   Star& star_;
-  bool broken_ = false;
+  uint64_t count_ = 0;
 };
 
 Result<uint64_t> Star::TakeEdges(uint64_t max) {
-  NewEdges found(*this);
-  uint64_t taken = 0;
-  while (true) {
-    ASSIGN_OR_RETURN(const std::optional<uint64_t> passed, PassAll(max - taken));
-    if (!passed) return taken;
-    taken += *passed;
-    if (taken == max || !edges_->ResultsReady()) return taken;
-    ASSIGN_OR_RETURN(const uint64_t some, edges_->TakeResults(found, std::min<uint64_t>(max - taken, kAtATime)));
-    if (found.broken()) return Fail(ErrorCode::kCorrupt, fmt::format("{}: an edge came back broken", options_.name));
-    counts_.edges_known += some - raises_.size() - vouches_.size();
+  ASSIGN_OR_RETURN(uint64_t taken, PassRaises(max));
+  if (raise_queue_->size() > 0) return taken;
+  while (taken < max && edges_->ResultsReady()) {
+    const uint64_t room = domains_->Room(kVouchAuxSize);
+    if (room == 0) break;
+    NewEdges found(*this);
+    const uint64_t before = edges_->waiting();
+    const auto result = edges_->TakeResults(found, std::min(max - taken, room));
+    const uint64_t some = before - edges_->waiting();  // also where it ended with an error
+    counts_.edges_known += some - found.count();
+    RETURN_IF_ERROR(result);
     taken += some;
   }
+  return taken;
 }
 
-Status Star::StowCounted() {
-  if (counted_.empty()) return {};
-  if (vouches_.empty() && raises_.empty() && raise_queue_->size() == 0) {
-    raises_.swap(counted_);
-    // Whatever keeps them from going on: it is tried again after these answers, and said then.
-    static_cast<void>(PassInHand());
-    return {};
-  }
-  CHECK(counted_.size() <= kAtATime);
-  char bytes[kAtATime][8];
-  std::vector<std::string_view> records;
-  for (const uint64_t target : counted_) {
-    char* const to = bytes[records.size()];
-    StoreLe<uint64_t>(to, target);
-    records.emplace_back(to, 8);
-  }
-  RETURN_IF_ERROR(raise_queue_->Append(records));
-  counted_.clear();
+Status Star::Raise(uint64_t target) {
+  if (raise_queue_->size() == 0 && domains_->Room(kVouchAuxSize) > 0) return AddRaise(target);
+  char bytes[8];
+  StoreLe<uint64_t>(bytes, target);
+  return raise_queue_->Append(std::string_view(bytes, sizeof bytes));
+}
+
+Status Star::AddRaise(uint64_t target) {
+  char bytes[kDomainRecordSize];
+  EncodeDomainRecord(InDegreeTuple(), bytes);
+  RETURN_IF_ERROR(
+      domains_->Add({.op = DrumOp::kUpdate, .key = target, .value = std::string_view(bytes, sizeof bytes), .aux = {}}));
+  ++counts_.edges_new;
   return {};
 }
 
-Result<std::optional<uint64_t>> Star::PassAll(uint64_t max) {
-  RETURN_IF_ERROR(StowCounted());
-  uint64_t popped = 0;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool passed, PassInHand());
-    if (!passed) return std::optional<uint64_t>();
-    if (popped == max || raise_queue_->size() == 0) return std::optional(popped);
-    ASSIGN_OR_RETURN(const std::vector<std::string> targets,
-                     raise_queue_->Pop(std::min<uint64_t>(max - popped, kAtATime)));
-    popped += targets.size();
-    for (const std::string& target : targets) {
-      if (target.size() != 8) return Fail(ErrorCode::kCorrupt, fmt::format("{}: a raise is broken", options_.name));
-      raises_.push_back(LoadLe<uint64_t>(target.data()));
-    }
-  }
+Status Star::AddVouch(uint64_t source, uint64_t target) {
+  char bytes[kDomainRecordSize];
+  EncodeDomainRecord(VouchTuple(), bytes);
+  char aux[kVouchAuxSize];
+  StoreLe<uint64_t>(aux, target);
+  RETURN_IF_ERROR(domains_->Add({.op = DrumOp::kCheckUpdate,
+                                 .key = source,
+                                 .value = std::string_view(bytes, sizeof bytes),
+                                 .aux = std::string_view(aux, sizeof aux)}));
+  ++vouches_asked_;
+  return {};
 }
 
-Result<bool> Star::PassInHand() {
-  DCHECK(raises_.empty() || vouches_.empty());
-  char bytes[kDomainRecordSize];
-  const std::string_view value(bytes, sizeof bytes);
-  // Adds as many as the domains take, and forgets those.
-  const auto pass = [](auto& waiting, auto&& add) -> Status {
-    size_t passed = 0;
-    Status status;
-    while (passed < waiting.size()) {
-      status = add(waiting[passed]);
-      if (!status) break;
-      ++passed;
+Result<uint64_t> Star::PassRaises(uint64_t max) {
+  for (uint64_t passed = 0;; ++passed) {
+    if (passed == max || raise_queue_->size() == 0 || domains_->Room(kVouchAuxSize) == 0) return passed;
+    ASSIGN_OR_RETURN(const std::string* target, raise_queue_->Front());
+    if (target == nullptr || target->size() != 8) {
+      return Fail(ErrorCode::kCorrupt, fmt::format("{}: a raise is broken", options_.name));
     }
-    waiting.erase(waiting.begin(), waiting.begin() + static_cast<ptrdiff_t>(passed));
-    return status;
-  };
-  EncodeDomainRecord(InDegreeTuple(), bytes);
-  Status status = pass(raises_, [&](uint64_t target) -> Status {
-    RETURN_IF_ERROR(domains_->Add({.op = DrumOp::kUpdate, .key = target, .value = value, .aux = {}}));
-    ++counts_.edges_new;
-    return {};
-  });
-  if (status) {
-    EncodeDomainRecord(VouchTuple(), bytes);
-    status = pass(vouches_, [&](const Vouch& vouch) -> Status {
-      char target[kVouchAuxSize];
-      StoreLe<uint64_t>(target, vouch.target);
-      RETURN_IF_ERROR(domains_->Add({.op = DrumOp::kCheckUpdate,
-                                     .key = vouch.source,
-                                     .value = value,
-                                     .aux = std::string_view(target, sizeof target)}));
-      ++vouches_asked_;
-      return {};
-    });
+    RETURN_IF_ERROR(AddRaise(LoadLe<uint64_t>(target->data())));
+    raise_queue_->PopFront();
   }
-  if (status) return true;
-  if (status.error().code() == ErrorCode::kBusy) return false;
-  return std::unexpected(status.error());
 }
 
 bool Star::ResultsReady() const {
   if (domains_->ResultsReady()) return true;
-  // Edges that the domains refused go on when their round is done.
-  return NothingToPass() ? edges_->ResultsReady() : !domains_->RoundActive();
+  return (raise_queue_->size() > 0 || edges_->ResultsReady()) && domains_->Room(kVouchAuxSize) > 0;
 }
 
 // ---- rounds

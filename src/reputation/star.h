@@ -20,19 +20,19 @@
 // six bytes, not eight in a growing value); place comes from a bucket that leaks, not from P; a domain vouches for a
 // limited number of others.
 //
-// Raises come from answers of the DRUM that has to take them. While it refuses them they wait in a queue on disk, or
-// the answers could not be taken and the round that is in the way would never end. Vouches pass only when no raise
-// waits, so the queue is never longer than the vouches that the domains had.
+// Raises come from answers of the DRUM that has to take them. While it has no room they wait in a queue on disk, or the
+// answers could not be taken and the round that is in the way would never end. Answers of the edges are taken only
+// while the domains have room for the vouches, and no raise waits: so the queue is never longer than the vouches that
+// the domains had, and nothing is ever between two places.
 //
 // Thread: one owner; rounds run on the executor. Reads no clock: the time comes with the calls.
 // Invariants: URLs taken by AddUrl = handed out + waiting(), each once, its bytes as they came, in arrival order; edges
 // offered = within a domain + recent + known + new + unvouched + waiting; also after recovery.
 // Memory bound: Options::memory. 736 KiB of it are for the ranks, two budget tables, a block of names, two small ones
 // of raises and the latest edges (the paper's 10,000 ranks use 260 KiB); of the rest 3/8 are for edges (a quarter of
-// that keeps recent ones), 5/8 for domains. At the bound of the disk: AddEdge, AddUrl and CountEnds say kBusy and have
-// not taken anything; Take frees room, and needs none of them. The queue of raises is beside that bound: about ten
-// bytes for each vouch, which took four times as much in domains_disk. Durability: Checkpointables(), all in one
-// manifest.
+// that keeps recent ones), 5/8 for domains. Room: UrlRoom (URLs, and counts of ends) and EdgeRoom are taken for sure;
+// when there is none, Take frees some, and needs none itself. The queue of raises is beside that bound: about ten bytes
+// for each vouch, which took four times as much in domains_disk. Durability: Checkpointables(), all in one manifest.
 
 #pragma once
 
@@ -120,8 +120,8 @@ struct Standing {
 class StandingSink {
  public:
   virtual ~StandingSink() = default;
-  // The bytes die when this returns. The record is the sink's now.
-  virtual void OnStanding(std::string_view record, const Standing& standing) = 0;
+  // The bytes die when this returns. An error ends Take, which returns it; the record was not taken and comes again.
+  virtual Status OnStanding(std::string_view record, const Standing& standing) = 0;
 };
 
 struct StarCounts {
@@ -147,7 +147,13 @@ class Star : public Checkpointable {
   static Result<std::unique_ptr<Star>> Open(Env& env, const Manifest& manifest, Executor& executor,
                                             const StarOptions& options);
 
-  // kBusy: see above. kNoSpace, kIo: the disk refuses; nothing was taken either.
+  uint64_t UrlRoom() const { return domains_->Room(kLongestAux); }
+  uint64_t EdgeRoom() const { return edges_->Room(kEdgeSize); }
+  // When nothing waits: never less for long.
+  uint64_t EmptyUrlRoom() const { return domains_->plan().empty_room(); }
+  uint64_t EmptyEdgeRoom() const { return edges_->plan().empty_room(); }
+
+  // kBusy: there was no room. kNoSpace, kIo: the disk refuses. Nothing was taken then.
   Status AddEdge(uint64_t source_pld, uint64_t target_pld);
   Status AddUrl(const StarUrl& url);
   // So many URLs of a domain came to their ends: with a page, or without. Statistics; kBusy as above.
@@ -168,11 +174,11 @@ class Star : public Checkpointable {
   Result<bool> StartRound(int64_t now_ns, bool hungry);
 
   uint64_t waiting() const { return counts_.urls_in - counts_.urls_out; }  // URLs inside
-  uint64_t edges_waiting() const { return edges_->waiting() + vouches_.size() + vouches_asked_ + raises_waiting(); }
+  uint64_t edges_waiting() const { return edges_->waiting() + vouches_asked_ + raises_waiting(); }
   // Of them: vouches that the domains have and did not answer.
   uint64_t vouches_asked() const { return vouches_asked_; }
   // Of them: edges that count and that the domains have not taken yet.
-  uint64_t raises_waiting() const { return counted_.size() + raise_queue_->size() + raises_.size(); }
+  uint64_t raises_waiting() const { return raise_queue_->size(); }
   uint64_t domains() const { return domains_->keys(); }  // PLDs, as of the last round
   uint64_t edges() const { return edges_->keys(); }
   uint32_t BudgetOf(uint32_t in_degree) const { return rounds_view_->budgets->BudgetOf(in_degree); }
@@ -204,26 +210,21 @@ class Star : public Checkpointable {
     std::shared_ptr<const BudgetTable> budgets;
     InDegreeRanks ranks;  // of the last round that was begun
   };
-  struct Vouch {
-    uint64_t source = 0;
-    uint64_t target = 0;
-  };
   class DomainAnswers;
   class NewEdges;
-  static constexpr size_t kAtATime = 64;  // edges, and answers of the domains, taken together
+  static constexpr size_t kAtATime = 64;                   // answers of the domains, taken together
+  static constexpr size_t kEdgeSize = 16;                  // source and target: an edge's aux, and its hash the key
+  static constexpr size_t kLongestAux = size_t{35} << 10;  // a URL's record and its domain's name
 
   Star(Env& env, const Manifest& manifest, const StarOptions& options);
   Status Restore(const ManifestSection& section);
   Result<uint64_t> TakeDomains(StandingSink& sink, uint64_t max);
   Result<uint64_t> TakeEdges(uint64_t max);
-  // Raises that the answers brought: on to the domains, or into the queue when others wait there. Leaves none in
-  // counted_ unless it fails.
-  Status StowCounted();
-  // Hands raises_ and vouches_ to the domains; false when they are busy.
-  Result<bool> PassInHand();
-  // Likewise, and then up to `max` of the queue; says how many of the queue. None: the domains are busy.
-  Result<std::optional<uint64_t>> PassAll(uint64_t max);
-  bool NothingToPass() const { return vouches_.empty() && raises_waiting() == 0; }
+  // A target's in-degree goes up: in the domains, or later by way of the queue where they have no room or others wait.
+  Status Raise(uint64_t target);
+  Status AddRaise(uint64_t target);                   // to the domains
+  Status AddVouch(uint64_t source, uint64_t target);  // likewise
+  Result<uint64_t> PassRaises(uint64_t max);          // from the queue to the domains; how many
   void MakeTable();
   bool UrlsHungry(bool hungry) const { return hungry && waiting() > 0; }
 
@@ -238,7 +239,7 @@ class Star : public Checkpointable {
   std::unique_ptr<NamesLog> names_;
   std::unique_ptr<Drum> edges_;
   std::unique_ptr<Drum> domains_;
-  std::unique_ptr<DiskQueue> raise_queue_;  // targets, between counted_ and raises_
+  std::unique_ptr<DiskQueue> raise_queue_;  // targets of edges that count, in the order of the answers
   RoundPace edges_pace_;
   RoundPace domains_pace_;
   StarCounts counts_;  // edges_recent without those that DRUM turned away since Open
@@ -246,11 +247,6 @@ class Star : public Checkpointable {
   // edges end here, before DRUM's own cache, which is larger than the processor's. Not in checkpoints.
   std::vector<uint64_t> latest_edges_;
   uint64_t vouches_asked_ = 0;
-  // What the domains have to take next, at most kAtATime; one of the two is empty. The order of all that goes there is
-  // that in which the answers came which brought it.
-  std::vector<Vouch> vouches_;
-  std::vector<uint64_t> raises_;   // targets
-  std::vector<uint64_t> counted_;  // targets that the last answers brought; at most kAtATime
   std::string aux_;
 
   uint64_t next_table_ = 1;  // number of the next table's file

@@ -21,16 +21,7 @@ Status Star::Flush() {
                      {"urls_in", now.urls_in},
                      {"urls_out", now.urls_out},
                      {"urls_later", now.urls_later},
-                     {"tables", now.tables},
-                     {"vouches", vouches_.size()},
-                     {"raises", raises_.size()},
-                     {"counted", counted_.size()}};
-  for (size_t i = 0; i < vouches_.size(); ++i) {
-    section.numbers[fmt::format("vouch.{}.source", i)] = vouches_[i].source;
-    section.numbers[fmt::format("vouch.{}.target", i)] = vouches_[i].target;
-  }
-  for (size_t i = 0; i < raises_.size(); ++i) section.numbers[fmt::format("raise.{}", i)] = raises_[i];
-  for (size_t i = 0; i < counted_.size(); ++i) section.numbers[fmt::format("counted.{}", i)] = counted_[i];
+                     {"tables", now.tables}};
   if (!table_saved_) {
     const std::string name = fmt::format("{}-{:06}.budgets", options_.name, next_table_);
     const auto length = WriteBudgetTable(env_, JoinPath(dir_, name), *rounds_view_->budgets);
@@ -65,25 +56,8 @@ Status Star::Restore(const ManifestSection& section) {
   ASSIGN_OR_RETURN(counts_.urls_later, section.Number("urls_later"));
   ASSIGN_OR_RETURN(counts_.tables, section.Number("tables"));
   ASSIGN_OR_RETURN(next_table_, section.Number("next_table"));
-  ASSIGN_OR_RETURN(const uint64_t vouches, section.Number("vouches"));
-  ASSIGN_OR_RETURN(const uint64_t raises, section.Number("raises"));
-  ASSIGN_OR_RETURN(const uint64_t counted, section.Number("counted"));
-  if (vouches > kAtATime || raises > kAtATime || counted > kAtATime || (vouches > 0 && raises > 0) ||
-      section.files.size() != 1) {
+  if (section.files.size() != 1) {
     return Fail(ErrorCode::kCorrupt, fmt::format("{}: its section of the manifest makes no sense", options_.name));
-  }
-  for (uint64_t i = 0; i < vouches; ++i) {
-    ASSIGN_OR_RETURN(const uint64_t source, section.Number(fmt::format("vouch.{}.source", i)));
-    ASSIGN_OR_RETURN(const uint64_t target, section.Number(fmt::format("vouch.{}.target", i)));
-    vouches_.push_back({source, target});
-  }
-  for (uint64_t i = 0; i < raises; ++i) {
-    ASSIGN_OR_RETURN(const uint64_t target, section.Number(fmt::format("raise.{}", i)));
-    raises_.push_back(target);
-  }
-  for (uint64_t i = 0; i < counted; ++i) {
-    ASSIGN_OR_RETURN(const uint64_t target, section.Number(fmt::format("counted.{}", i)));
-    counted_.push_back(target);
   }
   table_name_ = section.files[0].name;
   table_length_ = section.files[0].length;

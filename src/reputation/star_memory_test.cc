@@ -53,7 +53,10 @@ namespace {
 
 struct Counted : StandingSink {
   uint64_t urls = 0;
-  void OnStanding(std::string_view, const Standing&) override { ++urls; }
+  Status OnStanding(std::string_view, const Standing&) override {
+    ++urls;
+    return {};
+  }
 };
 
 TEST(StarMemoryTest, MemoryDoesNotGrowWithTheNumberOfDomains) {

@@ -202,9 +202,9 @@ class Model {
 
 struct Taken : StandingSink {
   explicit Taken(Model& checked_by) : model(checked_by) {}
-  void OnStanding(std::string_view record, const Standing& standing) override {
+  Status OnStanding(std::string_view record, const Standing& standing) override {
     const auto [expected_record, expected] = model.NextUrl();
-    if (wrong) return;
+    if (wrong) return {};
     wrong = expected_record != record || expected != standing;
     EXPECT_EQ(expected_record, record);
     EXPECT_EQ(expected.in_degree, standing.in_degree) << record;
@@ -216,6 +216,7 @@ struct Taken : StandingSink {
     EXPECT_EQ(expected.fresh, standing.fresh) << record;
     EXPECT_EQ(expected.price, standing.price) << record;
     if (standing.later) later.emplace_back(record);
+    return {};
   }
   Model& model;
   bool wrong = false;

@@ -18,7 +18,10 @@ constexpr int64_t kSecond = 1000 * kMs;
 
 struct Standings : StandingSink {
   std::vector<std::pair<std::string, Standing>> all;
-  void OnStanding(std::string_view record, const Standing& standing) override { all.emplace_back(record, standing); }
+  Status OnStanding(std::string_view record, const Standing& standing) override {
+    all.emplace_back(record, standing);
+    return {};
+  }
 };
 
 StarOptions Small(std::string_view function = "table 0:10 2:100") {

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr char kDir[] = "state";
 
 struct Ignored : StandingSink {
-  void OnStanding(std::string_view, const Standing&) override {}
+  Status OnStanding(std::string_view, const Standing&) override { return {}; }
 };
 
 StarOptions Limited(uint32_t base, uint32_t percent) {

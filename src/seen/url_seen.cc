@@ -47,18 +47,22 @@ UrlSeenCounts UrlSeen::counts() const {
 Result<uint64_t> UrlSeen::Take(UniqueSink& sink, uint64_t max, int64_t now_ns) {
   struct Unique : DrumSink {
     explicit Unique(UniqueSink& receiver) : to(receiver) {}
-    void OnAnswer(const DrumAnswer& answer) override {
+    Status OnAnswer(const DrumAnswer& answer) override {
+      RETURN_IF_ERROR(to.OnUnique(answer.aux));
       ++count;
-      to.OnUnique(answer.aux);
+      return {};
     }
     UniqueSink& to;
     uint64_t count = 0;
   } unique(sink);
   pace_.Observe(*drum_, now_ns);
-  ASSIGN_OR_RETURN(const uint64_t taken, drum_->TakeResults(unique, max));
+  const uint64_t before = drum_->waiting();
+  const auto result = drum_->TakeResults(unique, max);
+  const uint64_t taken = before - drum_->waiting();  // also where it ended with an error
   counts_.unique += unique.count;
   counts_.duplicates += taken - unique.count;
   pace_.Observe(*drum_, now_ns);
+  RETURN_IF_ERROR(result);
   return taken;
 }
 

@@ -10,9 +10,8 @@
 // Thread: one owner; rounds run on the executor. Reads no clock: the time comes with the calls.
 // Invariant: offered = recent + unique + duplicates + waiting, always, and after recovery.
 // Memory bound: Options::memory.
-// At the bound of the disk: Add says kBusy and has not taken the link. The caller keeps
-// the rest of its page's links, fetches nothing new, and tries again when Take has handed out the round's records:
-// nothing is dropped, and since Take needs no Add the wait always ends.
+// Room: so many links are taken for sure. At the bound of the disk there is none until Take has handed out the round's
+// records; since Take needs no room here, there always is some again.
 // Durability: Checkpointable, as DRUM is. The cache begins empty, which costs traffic, not answers.
 
 #pragma once
@@ -29,6 +28,7 @@
 #include "disk/drum.h"
 #include "disk/manifest.h"
 #include "disk/round_pace.h"
+#include "flow/record_bound.h"
 #include "io/env.h"
 #include "io/executor.h"
 
@@ -60,8 +60,8 @@ struct UrlSeenCounts {
 class UniqueSink {
  public:
   virtual ~UniqueSink() = default;
-  // The bytes die when this returns. The record is the sink's now.
-  virtual void OnUnique(std::string_view record) = 0;
+  // The bytes die when this returns. An error ends Take, which returns it; the record was not taken and comes again.
+  virtual Status OnUnique(std::string_view record) = 0;
 };
 
 class UrlSeen : public Checkpointable {
@@ -71,7 +71,11 @@ class UrlSeen : public Checkpointable {
   static Result<std::unique_ptr<UrlSeen>> Open(Env& env, const Manifest& manifest, Executor& executor,
                                                const UrlSeenOptions& options);
 
-  // kBusy: see above. kNoSpace, kIo: the disk refuses; the link was not taken either.
+  uint64_t Room() const { return drum_->Room(kMaxUrlRecord); }
+  // When nothing waits: never less for long.
+  uint64_t EmptyRoom() const { return drum_->plan().empty_room(); }
+
+  // kBusy: there was no room. kNoSpace, kIo: the disk refuses. The link was not taken then.
   Status Add(uint64_t hash, std::string_view record);
 
   // Hands out new records of a finished round while it has answers, looking at up to `max` links; returns at how many

@@ -16,7 +16,10 @@ constexpr int64_t kMs = 1'000'000;
 
 struct Records : UniqueSink {
   std::vector<std::string> all;
-  void OnUnique(std::string_view record) override { all.emplace_back(record); }
+  Status OnUnique(std::string_view record) override {
+    all.emplace_back(record);
+    return {};
+  }
 };
 
 struct Store {
