@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/hash_key.h"
 #include "parse/page_maker.h"
 #include "warc/cdxj.h"
 #include "warc/reader.h"
@@ -59,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const portolan::FoundLink& link : result.links.links) {
     CHECK(link.begin + link.size <= result.links.text.size());
     CHECK(link.hash == portolan::Hash64(result.links.UrlOf(link)));
-    CHECK(link.host_hash == portolan::HostKey(result.links.UrlOf(link)));
+    CHECK(link.host_hash == portolan::HostKey(result.links.UrlOf(link), portolan::HashKey::Known()));
     CHECK(hashes.insert(link.hash).second, "a link twice");
   }
   CHECK(result.robots.has_value() == (result.kind == portolan::UrlKind::kRobots));

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/hash_key.h"
 #include "base/units.h"
 #include "bench/benchmark.h"
 #include "bench/fetch/bare_curl.h"
@@ -97,7 +98,7 @@ class Pump : public FetchHandler {
     FetchTask task;
     task.id = index;
     work_.At(index, task.url, task.address);
-    task.host = HostKey(task.url);
+    task.host = HostKey(task.url, HashKey::Known());
     loops_->Fetch(std::move(task));
   }
 

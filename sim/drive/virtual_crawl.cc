@@ -8,12 +8,7 @@
 namespace portolan::sim {
 
 VirtualCrawl::VirtualCrawl(Env& env, const World& world, VirtualTime& time, HitSink& judge, const Options& options)
-    : world_(world),
-      time_(time),
-      judge_(judge),
-      options_(options),
-      env_(env),
-      web_(world, time, *this, this, options.web) {}
+    : world_(world), time_(time), judge_(judge), options_(options), env_(env) {}
 
 VirtualCrawl::~VirtualCrawl() {
   *alive_ = false;
@@ -26,6 +21,12 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
   std::unique_ptr<VirtualCrawl> crawl(new VirtualCrawl(env, world, time, judge, options));
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir));
   crawl->manifest_ = std::make_unique<Manifest>(std::move(manifest));
+  ShardOptions shard = options.shard;
+  ASSIGN_OR_RETURN(shard.key, HashKeyStore::ReadOr(*crawl->manifest_, options.shard.key));
+  crawl->key_ = std::make_unique<HashKeyStore>(shard.key);
+  VirtualWeb::Options web = options.web;
+  web.key = shard.key;
+  crawl->web_ = std::make_unique<VirtualWeb>(world, time, *crawl, crawl.get(), web);
   const auto on_error = [raw = crawl.get()](const Error& error) {
     if (raw->status_) raw->status_ = std::unexpected(error);
   };
@@ -47,8 +48,8 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
     ASSIGN_OR_RETURN(crawl->log_, CrawlLog::Open(env, *crawl->manifest_, log));
   }
   crawl->checkpointer_ = std::make_unique<Checkpointer>(*crawl->manifest_, &crawl->env_, crawl->background_);
-  ASSIGN_OR_RETURN(crawl->shard_, Shard::Open(crawl->env_, *crawl->manifest_, crawl->merges_, crawl->web_, *crawl,
-                                              options.shard, crawl->Now()));
+  ASSIGN_OR_RETURN(crawl->shard_, Shard::Open(crawl->env_, *crawl->manifest_, crawl->merges_, *crawl->web_, *crawl,
+                                              shard, crawl->Now()));
   crawl->next_checkpoint_ns_ = time.NowNs() + options.checkpoint_ns;
   return crawl;
 }
@@ -169,6 +170,7 @@ Status VirtualCrawl::Run(uint64_t max_events) {
 
 std::vector<Checkpointable*> VirtualCrawl::Checkpointables() {
   std::vector<Checkpointable*> all = shard_->Checkpointables();
+  all.push_back(key_.get());
   if (archive_) all.push_back(archive_.get());
   if (log_) all.push_back(log_.get());
   return all;

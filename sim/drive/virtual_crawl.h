@@ -19,6 +19,7 @@
 #include "archive/archive_writer.h"
 #include "archive/crawl_log.h"
 #include "base/result.h"
+#include "crawl/hash_key_store.h"
 #include "crawl/inbox.h"
 #include "crawl/shard.h"
 #include "disk/checkpointer.h"
@@ -39,7 +40,7 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
  public:
   struct Options {
     std::string state_dir = "state";
-    ShardOptions shard;
+    ShardOptions shard;  // its key is that of a new crawl; one that goes on has its own
     VirtualWeb::Options web;
     Judge::Options judge;
     int64_t begin_unix_ns = 1'780'000'000'000'000'000;  // 2026-05-28
@@ -76,7 +77,7 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   uint64_t events() const { return events_; }
   // Events after which results waited for room.
   uint64_t events_waited() const { return events_waited_; }
-  const VirtualWeb::Counts& web_counts() const { return web_.counts(); }
+  const VirtualWeb::Counts& web_counts() const { return web_->counts(); }
 
  private:
   VirtualCrawl(Env& env, const World& world, VirtualTime& time, HitSink& judge, const Options& options);
@@ -128,10 +129,11 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   SyncLater env_;
   WarcWriter writer_ = WarcWriter::Create({}).value();
   std::unique_ptr<Manifest> manifest_;
+  std::unique_ptr<HashKeyStore> key_;
   Merges merges_{*this};
   std::unique_ptr<ArchiveWriter> archive_;
   std::unique_ptr<CrawlLog> log_;
-  VirtualWeb web_;
+  std::unique_ptr<VirtualWeb> web_;
   std::unique_ptr<Shard> shard_;
   Inbox inbox_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // events of a crawl that was cut must not reach it

@@ -24,6 +24,7 @@ struct Setting {
   uint64_t seed = 1;
   int64_t checkpoint_ns = 0;
   bool budgets = false;
+  HashKey key;
 };
 
 std::unique_ptr<World> MakeWorld(const Setting& setting) {
@@ -35,6 +36,7 @@ std::unique_ptr<World> MakeWorld(const Setting& setting) {
 VirtualCrawl::Options MakeOptions(const Setting& setting) {
   VirtualCrawl::Options options;
   options.shard.scope.mode = ScopeMode::kAny;
+  options.shard.key = setting.key;
   options.shard.connections = setting.connections;
   options.shard.sitemaps = false;  // the reachable set of the oracle is that of links
   options.shard.frontier.memory = setting.memory / 4;
@@ -70,6 +72,7 @@ struct Outcome {
   Account account;
   uint64_t order_hash = 0;
   CrawlCounts counts;
+  uint64_t urls = 0;  // that were new
 };
 
 Outcome CrawlWhole(const Setting& setting, Env& env, const std::string& dir, bool complete) {
@@ -97,7 +100,7 @@ Outcome CrawlWhole(const Setting& setting, Env& env, const std::string& dir, boo
       if (reachable.Has(page)) each(page);
     }
   });
-  return {judge.Finish(time.UnixNs()), crawl->OrderHash(), crawl->shard().counts()};
+  return {judge.Finish(time.UnixNs()), crawl->OrderHash(), crawl->shard().counts(), census.finished};
 }
 
 void ExpectClean(const Outcome& outcome) {
@@ -127,6 +130,36 @@ TEST(VirtualCrawlTest, TheSameSeedGivesTheSameOrder) {
   setting.seed = 2;
   MemEnv third;
   EXPECT_NE(CrawlWhole(setting, third, "state", true).order_hash, a.order_hash);
+}
+
+// The key decides where things are kept, not what is fetched; one that goes on keeps that of its manifest.
+TEST(VirtualCrawlTest, AnotherKeyFetchesTheSameSet) {
+  for (const bool budgets : {false, true}) {
+    Setting setting;
+    setting.profile = "demo";
+    setting.set = {{"domains", "60"}, {"pages", "1500"}};
+    setting.budgets = budgets;
+    MemEnv first;
+    MemEnv second;
+    const Outcome known = CrawlWhole(setting, first, "state", true);
+    setting.key = HashKey({1, 2, 3, 4});
+    setting.checkpoint_ns = 20 * kSecond;
+    const Outcome keyed = CrawlWhole(setting, second, "state", true);
+    ExpectClean(keyed);
+    EXPECT_EQ(keyed.account.pages_fetched, known.account.pages_fetched);
+    EXPECT_EQ(keyed.counts.links, known.counts.links);
+
+    const auto world = MakeWorld(setting);
+    VirtualTime time(kBegin);
+    Judge judge(*world, MakeRules(setting, false));
+    setting.key = HashKey({5, 6, 7, 8});
+    VirtualCrawl::Options options = MakeOptions(setting);
+    options.state_dir = "state";
+    auto again = VirtualCrawl::Open(second, *world, time, judge, options).value();
+    ASSERT_TRUE(again->Seed());
+    ASSERT_TRUE(again->Run(1'000'000));
+    EXPECT_EQ(again->shard().seen().counts().unique, keyed.urls) << "what is known is known under the stored key";
+  }
 }
 
 // Budgets delay and never drop: with all the time of the world everything is fetched, once, and in the same order

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/hash_key.h"
 #include "flow/outcome.h"
 #include "flow/url_record.h"
 #include "robots/fetch_policy.h"
@@ -20,7 +21,7 @@ constexpr int64_t kHostWaitNs = 60 * kSecond;
 
 void BfsCrawler::Seed(const std::vector<std::string>& urls) {
   CHECK(port_ != nullptr);
-  for (const std::string& url : urls) Add(url, Hash64(url), HostKey(url), 0);
+  for (const std::string& url : urls) Add(url, Hash64(url), HostKey(url, HashKey::Known()), 0);
 }
 
 void BfsCrawler::Add(std::string_view url, uint64_t hash, uint64_t host_key, uint8_t hops) {
@@ -59,7 +60,7 @@ void BfsCrawler::Reserve(uint64_t host_key, Host& host) {
   host.busy = true;
   int64_t at_ns = std::max(time_.NowNs(), host.next_ns);
   if (options_.ip_gap_ns > 0) {
-    int64_t& next_ns = next_ip_[host.address.Hash()];
+    int64_t& next_ns = next_ip_[host.address.Hash(HashKey::Known())];
     at_ns = std::max(at_ns, next_ns);
     next_ns = at_ns + options_.ip_gap_ns;
   }
@@ -134,7 +135,7 @@ void BfsCrawler::OnRobots(uint64_t host_key, Host& host, PageResult&& result) {
       host.gap_ns = std::max(host.gap_ns, static_cast<int64_t>(*robots.crawl_delay_ms) * kMillisecond);
       host.next_ns = host.begin_ns + host.gap_ns;
     }
-  } else if (robots.kind == Kind::kFollow && HostKey(robots.follow) == host_key &&
+  } else if (robots.kind == Kind::kFollow && HostKey(robots.follow, HashKey::Known()) == host_key &&
              ++host.robots_hops <= kMaxRobotsRedirects) {
     host.robots_url = robots.follow;
     return Pump(host_key, host);

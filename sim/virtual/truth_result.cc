@@ -75,7 +75,7 @@ void TruthResult::AddTarget(const Exchange& exchange, PageResult& result) {
   const std::string_view location = FieldOf(*exchange.answer, "Location");
   if (location.empty()) return;
   const std::string url = AbsoluteOf(exchange.task.url, location);
-  result.links.Add(url, Hash64(url), HostKey(url), kFoundRedirect);
+  result.links.Add(url, key_.Hash(url), HostKey(url, key_), kFoundRedirect);
 }
 
 void TruthResult::AddLinks(const Exchange& exchange, PageResult& result) {
@@ -87,7 +87,7 @@ void TruthResult::AddLinks(const Exchange& exchange, PageResult& result) {
   result.links.text.reserve(4096);
   result.links.links.reserve(64);
   world_.Links(exchange.place, exchange.begin_unix_ns, [&](const OutLink& link) {
-    const uint64_t hash = Hash64(link.url);
+    const uint64_t hash = key_.Hash(link.url);
     if (!ShowOnce(hash)) return;
     const uint8_t flags = static_cast<uint8_t>(page_flags | (link.nofollow ? kFoundNofollow : 0));
     result.links.Add(link.url, hash, HostKeyOf(link.target.host, link.url), flags);
@@ -96,7 +96,7 @@ void TruthResult::AddLinks(const Exchange& exchange, PageResult& result) {
 
 uint64_t TruthResult::HostKeyOf(HostId host, std::string_view url) {
   KnownHost& known = known_hosts_[Mix64(uint64_t{host.domain} << 32 | host.host) % kKnownHosts];
-  if (known.key == 0 || known.host != host) known = {host, HostKey(url)};
+  if (known.key == 0 || known.host != host) known = {host, HostKey(url, key_)};
   return known.key;
 }
 
@@ -134,7 +134,7 @@ void TruthResult::AddRobots(const Exchange& exchange, PageResult& result) {
       robots.rules = parsed.rules;
       robots.crawl_delay_ms = parsed.crawl_delay_ms;
       for (const std::string& sitemap : parsed.sitemaps) {
-        result.links.Add(sitemap, Hash64(sitemap), HostKey(sitemap), kFoundSitemap);
+        result.links.Add(sitemap, key_.Hash(sitemap), HostKey(sitemap, key_), kFoundSitemap);
       }
       break;
     }

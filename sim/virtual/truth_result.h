@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash_key.h"
 #include "flow/page_result.h"
 #include "sim/virtual/exchange.h"
 #include "sim/world/world.h"
@@ -19,8 +20,9 @@ namespace portolan::sim {
 
 class TruthResult {
  public:
-  // `agent`: our product token. `world` outlives this.
-  TruthResult(const World& world, std::string agent) : world_(world), agent_(std::move(agent)), shown_(256) {}
+  // `agent`: our product token; `key` is the crawl's. `world` outlives this.
+  TruthResult(const World& world, std::string agent, const HashKey& key)
+      : world_(world), agent_(std::move(agent)), key_(key), shown_(256) {}
 
   PageResult Make(const Exchange& exchange);
 
@@ -37,6 +39,7 @@ class TruthResult {
 
   const World& world_;
   std::string agent_;
+  const HashKey key_;
   // URLs that this page has shown: open addressing, the entries of other pages told apart by their stamp.
   std::vector<std::pair<uint64_t, uint64_t>> shown_;
   size_t shown_count_ = 0;

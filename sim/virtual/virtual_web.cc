@@ -41,7 +41,7 @@ VirtualWeb::VirtualWeb(const World& world, VirtualTime& time, FetchEvents& handl
       handler_(handler),
       hits_(hits),
       options_(std::move(options)),
-      truth_(world, options_.agent) {}
+      truth_(world, options_.agent, options_.key) {}
 
 void VirtualWeb::Resolve(ResolveTask&& task) {
   ++counts_.resolves;

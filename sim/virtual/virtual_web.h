@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hash_key.h"
 #include "flow/fetch.h"
 #include "flow/page_result.h"
 #include "sim/virtual/exchange.h"
@@ -61,6 +62,7 @@ class VirtualWeb : public FetchPort {
       bool silent = true;       // else failures come at once: no route, SERVFAIL
     };
     std::vector<Outage> outages;
+    HashKey key;             // the crawl's: links come with their hashes
     size_t descriptors = 0;  // requests under way at most; more end in kShortage. 0: any number
   };
   struct Counts {

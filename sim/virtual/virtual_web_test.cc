@@ -52,7 +52,11 @@ class VirtualWebTest : public testing::Test {
   }
   FetchTask TaskOf(const Place& place, UrlKind kind = UrlKind::kPage) {
     const std::string url = world_->UrlOf(place);
-    return {.id = ++id_, .kind = kind, .url = url, .address = AddressOf(place.host), .host = HostKey(url)};
+    return {.id = ++id_,
+            .kind = kind,
+            .url = url,
+            .address = AddressOf(place.host),
+            .host = HostKey(url, HashKey::Known())};
   }
   PageResult FetchOne(FetchTask task) {
     VirtualWeb web(*world_, time_, collector_, nullptr, {});
@@ -129,7 +133,7 @@ TEST_F(VirtualWebTest, ResultsAreTheWorldsTruth) {
         for (const FoundLink& link : result.links.links) {
           found.emplace_back(result.links.UrlOf(link));
           EXPECT_EQ(link.hash, Hash64(found.back()));
-          EXPECT_EQ(link.host_hash, HostKey(found.back()));
+          EXPECT_EQ(link.host_hash, HostKey(found.back(), HashKey::Known()));
         }
         EXPECT_EQ(found, expected);
         break;

@@ -1,8 +1,8 @@
-// The 64-bit hash of byte strings, and the mixing of numbers.
+// The 64-bit hash of byte strings that everybody can compute, and the mixing of numbers.
 //
-// Hash64 is XXH3-64 with seed 0: it is written to disk as the identity of URLs, hosts and contents, so it never
-// changes. Two of 10^10 keys collide with probability about 10^20 / 2^65 = 2.7 expected pairs: a crawl loses a handful
-// of pages.
+// Hash64 is XXH3-64 with seed 0, for what is compared beyond one crawl (the fingerprint of a page in the crawl log) and
+// what no stranger chooses; its values are on disk and never change. What strangers can aim at (URLs, hosts, origins,
+// domains, addresses) is hashed with the crawl's key: base/hash_key.h.
 
 #pragma once
 

@@ -21,16 +21,16 @@ void ObserveGroup(GroupCache::Entry& entry, bool useful) {
 
 }  // namespace
 
-UrlGroups GroupsOf(std::string_view url, uint64_t host_key) {
+UrlGroups GroupsOf(std::string_view url, uint64_t host_key, const HashKey& key) {
   UrlGroups groups;
   groups.host = Mix64(host_key ^ kHostSeed);
   std::string_view path = PathAndQueryOf(url);
   path = path.substr(0, path.find('?'));
   if (path.starts_with('/')) path.remove_prefix(1);
   const size_t slash = path.find('/');
-  // The host's hash is the seed, so equal directories of two hosts differ.
+  // Both are secret, so equal directories of two hosts differ and nobody can make others meet.
   groups.directory =
-      Hash64(slash == std::string_view::npos ? std::string_view() : path.substr(0, slash + 1), groups.host);
+      Mix64(groups.host ^ key.Hash(slash == std::string_view::npos ? std::string_view() : path.substr(0, slash + 1)));
   return groups;
 }
 

@@ -23,6 +23,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash_key.h"
 #include "base/result.h"
 #include "budget/group_cache.h"
 
@@ -35,8 +36,8 @@ struct UrlGroups {
   bool operator==(const UrlGroups&) const = default;
 };
 
-// REQUIRES: `url` is canonical, as in UrlRecord, and `host_key` its HostKey.
-UrlGroups GroupsOf(std::string_view url, uint64_t host_key);
+// REQUIRES: `url` is canonical, as in UrlRecord, and `host_key` its HostKey, with the same key.
+UrlGroups GroupsOf(std::string_view url, uint64_t host_key, const HashKey& key);
 
 class YieldTable {
  public:

@@ -10,7 +10,9 @@
 namespace portolan {
 namespace {
 
-UrlGroups GroupsOf(std::string_view url) { return portolan::GroupsOf(url, HostKey(url)); }
+UrlGroups GroupsOf(std::string_view url) {
+  return portolan::GroupsOf(url, HostKey(url, HashKey::Known()), HashKey::Known());
+}
 
 class YieldTableTest : public testing::Test {
  protected:

@@ -4,17 +4,25 @@
 
 #include "cli/crawl_place.h"
 #include "crawl/engine.h"
+#include "disk/manifest.h"
 #include "io/env.h"
 #include "io/small_file.h"
 #include "warc/warc_time.h"
 
 namespace portolan {
 
+Status CheckFormat(const std::string& dir) {
+  const auto manifest = Manifest::Read(Env::Posix(), StateDirOf(dir));
+  if (manifest || manifest.error().code() != ErrorCode::kUnsupported) return {};
+  return std::unexpected(manifest.error());
+}
+
 Result<Config> LoadCrawlConfig(const std::string& dir) {
   const std::string path = JoinPath(dir, kConfigFile);
   if (!Env::Posix().Exists(path)) {
     return Fail(ErrorCode::kNotFound, fmt::format("{}: there is no crawl here (no {})", dir, kConfigFile));
   }
+  RETURN_IF_ERROR(CheckFormat(dir));
   return LoadWholeConfig(Env::Posix(), path);
 }
 

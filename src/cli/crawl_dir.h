@@ -10,7 +10,12 @@
 
 namespace portolan {
 
+// kUnsupported: the crawl in `dir` is of another format. Anything else that is wrong with it is found by whoever reads
+// it.
+Status CheckFormat(const std::string& dir);
+
 // The settings of the crawl in `dir`. kNotFound: there is no crawl. kCorrupt: its file is not what the crawl wrote.
+// kUnsupported: as CheckFormat.
 Result<Config> LoadCrawlConfig(const std::string& dir);
 
 std::string StateDirOf(const std::string& dir);

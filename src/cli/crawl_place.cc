@@ -119,6 +119,7 @@ Status BeginAnew(const std::string& dir) {
                 fmt::format("{}: a crawl is here already{}. Go on with 'portolan resume {}', or choose another --dir",
                             dir, what, dir));
   };
+  RETURN_IF_ERROR(CheckFormat(dir));
   const auto stored = LoadWholeConfig(Env::Posix(), JoinPath(dir, kConfigFile));
   if (!stored) return exists(", whose crawl.toml cannot be read");
   const auto options = WireCrawl(*stored, dir, stored->crawl.seeds, PORTOLAN_VERSION);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "archive/log_search.h"
+#include "base/hash_key.h"
 #include "base/units.h"
 #include "crawl/scope.h"
 #include "crawl/wiring.h"
@@ -102,7 +103,7 @@ class Explainer {
       if (met.contains(target)) {
         return way + (target == url ? "which is itself: it may want cookies" : "which goes round in a circle");
       }
-      if (scope_ && !scope_->Contains(target, HostKey(target))) {
+      if (scope_ && !scope_->Contains(target, HostKey(target, HashKey::Known()))) {
         return way + "which is out of scope (--scope, --set scope.include_domains)";
       }
       if (hops >= config_.crawl.max_redirects) {

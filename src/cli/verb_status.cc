@@ -131,6 +131,7 @@ int RunStatus(int argc, char** argv) {
     PrintError(fmt::format("{}: there is no crawl here (no {})", dir, kConfigFile));
     return kExitBadInput;
   }
+  if (const Status format = CheckFormat(dir); !format) return Complain(format.error());
   const std::string path = JoinPath(dir, kStatusFile);
   const auto text = ReadWholeFile(Env::Posix(), path);
   if (!text) return Complain(text.error());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "archive/log_search.h"
+#include "base/hash_key.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
@@ -267,7 +268,8 @@ Result<Finding> Look(const std::string& dir, const std::string& text) {
   const std::vector<std::string>& seeds = config.crawl.seeds;
   finding.seed = std::find(seeds.begin(), seeds.end(), finding.url) != seeds.end();
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(ScopeOf(config, seeds)));
-  finding.in_scope = finding.seed ? !scope.Excludes(finding.url) : scope.Contains(finding.url, HostKey(finding.url));
+  finding.in_scope =
+      finding.seed ? !scope.Excludes(finding.url) : scope.Contains(finding.url, HostKey(finding.url, HashKey::Known()));
   finding.switched_off = SwitchedOff(dir, config, finding.url);
   Refresh(dir, finding);
   const Progress progress;

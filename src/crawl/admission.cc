@@ -26,7 +26,7 @@ class Admission::StandingToBeast : public StandingSink {
 
 Result<std::unique_ptr<Admission>> Admission::Open(Env& env, const Manifest& manifest, Executor& executor,
                                                    const AdmissionOptions& options) {
-  ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create());
+  ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create(options.key));
   std::unique_ptr<Admission> made(new Admission(std::move(domains), options));
   ASSIGN_OR_RETURN(made->star_, Star::Open(env, manifest, executor, options.star));
   ASSIGN_OR_RETURN(made->beast_, Beast::Open(env, manifest, options.beast));
@@ -42,7 +42,7 @@ Status Admission::Add(const UrlRecord& record) {
 }
 
 Status Admission::AddToStar(const UrlRecord& record, std::string_view bytes, bool fresh) {
-  const uint64_t host_key = HostKey(record.url);
+  const uint64_t host_key = HostKey(record.url, key_);
   const auto [pld, name_size] = domains_.Find(record.url, host_key);
   const Heard& heard = heard_[pld % kHeardEntries];
   const bool known = heard.pld == pld;  // an answer came: Star has its name
@@ -52,7 +52,8 @@ Status Admission::AddToStar(const UrlRecord& record, std::string_view bytes, boo
     name = host.substr(host.size() - name_size).substr(0, kMaxPldName);
   }
   const uint32_t budget = known ? heard.budget : star_->BudgetOf(0);
-  const uint32_t price = std::max(yield_->Price(GroupsOf(record.url, host_key)), hosts_->Price(pld, host_key, budget));
+  const uint32_t price =
+      std::max(yield_->Price(GroupsOf(record.url, host_key, key_)), hosts_->Price(pld, host_key, budget));
   return star_->AddUrl({.pld = pld,
                         .pld_name = name,
                         .record = bytes,
@@ -72,7 +73,7 @@ void Admission::Observe(std::string_view url, uint64_t host_key, const PageResul
     useful = !content_.Contains(result.fingerprint);
     if (useful) content_.Insert(result.fingerprint);
   }
-  yield_->Observe(GroupsOf(url, host_key), useful);
+  yield_->Observe(GroupsOf(url, host_key, key_), useful);
 }
 
 Result<uint64_t> Admission::Pump(uint64_t max, int64_t now_ns) {

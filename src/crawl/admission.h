@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_key.h"
 #include "base/result.h"
 #include "budget/beast.h"
 #include "budget/host_allowance.h"
@@ -37,6 +38,7 @@ namespace portolan {
 
 struct AdmissionOptions {
   bool enabled = false;  // false: every new URL goes on at once
+  HashKey key;           // the crawl's: of hosts, domains and directories
   StarOptions star;
   BeastOptions beast;
   YieldTable::Options yield;
@@ -63,7 +65,7 @@ class Admission {
   // What a fetch that came to its end brought; `host_key` is that of the URL.
   void Observe(std::string_view url, uint64_t host_key, const PageResult& result);
   // A URL came to its end without a fetch: robots.txt forbids it or cannot be had, or its host is hopeless.
-  void OnDenied(std::string_view url) { CountEnd(url, HostKey(url), /*fetched=*/false); }
+  void OnDenied(std::string_view url) { CountEnd(url, HostKey(url, key_), /*fetched=*/false); }
 
   // Moves what is ready, about `max` URLs; returns how many it looked at.
   Result<uint64_t> Pump(uint64_t max, int64_t now_ns);
@@ -94,13 +96,14 @@ class Admission {
   class StandingToBeast;
 
   Admission(PayLevelDomains domains, const AdmissionOptions& options)
-      : domains_(std::move(domains)), content_(options.content_memory), heard_(kHeardEntries) {}
+      : key_(options.key), domains_(std::move(domains)), content_(options.content_memory), heard_(kHeardEntries) {}
   Status AddToStar(const UrlRecord& record, std::string_view bytes, bool fresh);
   Status Rebudget();
   void CountEnd(std::string_view url, uint64_t host_key, bool fetched) {
     ends_->Add(*star_, PayLevelKey(url, host_key), fetched);
   }
 
+  const HashKey key_;
   PayLevelDomains domains_;
   std::unique_ptr<Star> star_;
   std::unique_ptr<Beast> beast_;

@@ -104,7 +104,8 @@ class WarcCheck {
       if (!IsCapture(record.type)) continue;
       ++counts_.captures;
       // robots.txt is asked for again when its time is over.
-      if (!record.uri().ends_with("/robots.txt")) RETURN_IF_ERROR(urls_.Add({Hash64(record.uri()), 0, 0, 0}));
+      if (!record.uri().ends_with("/robots.txt"))
+        RETURN_IF_ERROR(urls_.Add({options_.key.Hash(record.uri()), 0, 0, 0}));
       if (lines != nullptr) RETURN_IF_ERROR(lines->OnCapture(record, path));
     }
     return lines != nullptr ? lines->Finish(path) : Status();

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_key.h"
 #include "base/result.h"
 #include "disk/row_sort.h"
 #include "io/env.h"
@@ -47,6 +48,7 @@ struct ArchiveCheckOptions {
   std::string index_file;
   bool finished = false;  // no WARC file grows
   RowSort::Options sort;
+  HashKey key;  // the crawl's: URLs are compared by their hashes
 };
 
 // `scratch` is where sort.dir is. An Error only where a directory or file cannot be read at all, or nothing can be

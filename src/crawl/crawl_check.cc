@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "crawl/hash_key_store.h"
 #include "crawl/recovery.h"
 #include "crawl/shard.h"
 #include "disk/inspect.h"
@@ -139,7 +140,8 @@ class Checker {
                                 .prefix = options_.archive.files.prefix,
                                 .index_file = options_.index_file,
                                 .finished = *finished,
-                                .sort = {.dir = how_.temp_dir}};
+                                .sort = {.dir = how_.temp_dir},
+                                .key = HashKeyStore::ReadOr(manifest, HashKey::Known()).value_or(HashKey::Known())};
     Report(CheckArchive(dry_, env_, archive, sink_, check_.archive));
     Report(CheckCrawlLog(dry_, options_.log.dir, sink_, check_.archive));
     if (check_.ok() && check_.archive.captures != check_.archived) {

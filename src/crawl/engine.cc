@@ -68,6 +68,10 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   const std::string_view keep[] = {kStateLock};
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir, keep));
   engine->manifest_ = std::make_unique<Manifest>(std::move(manifest));
+  // Before everything that hashes.
+  ASSIGN_OR_RETURN(const HashKey fresh, options.key ? Result<HashKey>(*options.key) : HashKeyStore::Make());
+  ASSIGN_OR_RETURN(const HashKey key, HashKeyStore::ReadOr(*engine->manifest_, fresh));
+  engine->key_ = std::make_unique<HashKeyStore>(key);
 
   Engine* const raw = engine.get();
   const auto on_error = [raw](const Error& error) { raw->loop_->Post([raw, error] { raw->OnDiskError(error); }); };
@@ -83,16 +87,20 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
       std::make_unique<Checkpointer>(*engine->manifest_, &engine->later_env_, *engine->checkpoints_);
   ShardOptions shard = options.shard;
   shard.max_links = options.page.max_links;
+  shard.key = key;
   shard.seen.on_round_done = [raw] { raw->Wake(); };
   shard.gate.on_round_done = [raw] { raw->Wake(); };
   shard.admission.star.on_round_done = [raw] { raw->Wake(); };
   for (size_t i = 0; i < std::max<size_t>(1, options.fetch.loops); ++i) {
     PageMakerOptions page = options.page;
+    page.link.key = key;
     if (page.seed) *page.seed += i;
     ASSIGN_OR_RETURN(PageMaker maker, PageMaker::Create(page));
     engine->makers_.push_back(std::move(maker));
   }
-  ASSIGN_OR_RETURN(engine->fetch_, FetchLoops::Create(options.fetch, *engine));
+  FetchOptions fetch = options.fetch;
+  fetch.dns.key = key;
+  ASSIGN_OR_RETURN(engine->fetch_, FetchLoops::Create(fetch, *engine));
   ASSIGN_OR_RETURN(engine->shard_, Shard::Open(engine->later_env_, *engine->manifest_, *engine->merges_,
                                                *engine->fetch_, *engine, shard, engine->Now()));
   return engine;
@@ -428,6 +436,7 @@ void Engine::AnswerAsked(std::vector<LocalServer::ClientId>& clients, std::strin
 
 std::vector<Checkpointable*> Engine::Checkpointables() const {
   std::vector<Checkpointable*> all = shard_->Checkpointables();
+  all.push_back(key_.get());
   all.push_back(archive_.get());
   all.push_back(log_.get());
   return all;

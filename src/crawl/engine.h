@@ -41,6 +41,7 @@
 #include "archive/archive_writer.h"
 #include "archive/crawl_log.h"
 #include "base/result.h"
+#include "crawl/hash_key_store.h"
 #include "crawl/inbox.h"
 #include "crawl/progress.h"
 #include "crawl/shard.h"
@@ -65,6 +66,8 @@ Result<std::unique_ptr<FileLock>> LockState(Env& env, const std::string& state_d
 
 struct EngineOptions {
   std::string state_dir;
+  // Of a new crawl; none: one of the system's random source. One that goes on has its own, from the manifest.
+  std::optional<HashKey> key;
   bool locked = false;  // the owner has the state's lock, and keeps it longer than the engine lives
   ShardOptions shard;
   FetchOptions fetch;
@@ -148,6 +151,7 @@ class Engine : private FetchHandler, private ArchivePort {
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<Manifest> manifest_;
   std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<HashKeyStore> key_;
   std::unique_ptr<ArchiveWriter> archive_;
   std::unique_ptr<CrawlLog> log_;
   // What the archive had no room for; while there is any the shard is paused. At most what was in flight.

@@ -6,7 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/hash.h"
+#include "crawl/hash_key_store.h"
 #include "crawl/wiring.h"
+#include "disk/committed.h"
+#include "disk/drum.h"
 #include "io/faulty_env.h"
 #include "io/mem_env.h"
 
@@ -62,6 +66,38 @@ TEST_F(EngineTest, CheckpointsComeAndAreMeasured) {
   EXPECT_EQ(end->state, "stopped");
   EXPECT_GE(end->checkpoints, 5U);
   EXPECT_GT(end->checkpoint_longest_ms, 0);
+}
+
+// Whoever knows the program does not know where a URL is: each crawl has a key of its own, and keeps it.
+TEST_F(EngineTest, EachCrawlHashesWithItsOwnKey) {
+  const auto run = [&] {
+    return RunUntil([](const CrawlProgress& progress) { return progress.checkpoints >= 2 && progress.urls_seen > 0; });
+  };
+  ASSERT_TRUE(run());
+  engine_.reset();
+  const auto key_in = [](Env& env, const std::string& dir) {
+    return HashKeyStore::Read(Manifest::Read(env, dir).value()).value();
+  };
+  const HashKey key = key_in(mem_, options_.state_dir);
+  EXPECT_FALSE(key == HashKey::Known());
+
+  const Manifest manifest = Manifest::Read(mem_, options_.state_dir).value();
+  const ManifestSection* seen = manifest.Find(UrlSeenOptions().name, Drum::kKind).value();
+  ASSERT_NE(seen, nullptr);
+  EXPECT_TRUE(FindInZ(mem_, manifest.dir(), *seen, 0, key.Hash(seeds_[0])).value());
+  EXPECT_FALSE(FindInZ(mem_, manifest.dir(), *seen, 0, Hash64(seeds_[0])).value());
+
+  engine_ = Engine::Open(env_, options_).value();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(key_in(mem_, options_.state_dir), key);
+
+  MemEnv other;
+  ASSERT_TRUE(other.CreateDirs("crawl"));
+  engine_.reset();
+  engine_ = Engine::Open(other, options_).value();
+  ASSERT_TRUE(engine_->AddSeeds(seeds_));
+  ASSERT_TRUE(run());
+  EXPECT_FALSE(key_in(other, options_.state_dir) == key);
 }
 
 TEST_F(EngineTest, AFullDiskIsAPause) {

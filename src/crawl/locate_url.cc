@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "base/hash.h"
 #include "budget/beast.h"
+#include "crawl/hash_key_store.h"
 #include "crawl/pay_level.h"
 #include "disk/block_file.h"
 #include "disk/committed.h"
@@ -36,8 +36,8 @@ struct Names {
 
 class Search {
  public:
-  Search(Env& env, const Manifest& manifest, std::string_view url, const LocateOptions& options)
-      : env_(env), manifest_(manifest), url_(url), options_(options) {}
+  Search(Env& env, const Manifest& manifest, const HashKey& key, std::string_view url, const LocateOptions& options)
+      : env_(env), manifest_(manifest), key_(key), url_(url), options_(options) {}
 
   Result<UrlWhereabouts> Run() {
     result_.sequence = manifest_.sequence();
@@ -93,6 +93,7 @@ class Search {
 
   Env& env_;
   const Manifest& manifest_;
+  const HashKey key_;
   const std::string_view url_;
   const LocateOptions& options_;
   const Names names_;
@@ -102,7 +103,7 @@ class Search {
 // The snapshot's items, looked through for the URL and for the blocks of its host.
 class Search::HostItems : public SnapshotSink {
  public:
-  explicit HostItems(Search& search) : search_(search), key_(HostKey(search.url_)) {}
+  explicit HostItems(Search& search) : search_(search), key_(HostKey(search.url_, search.key_)) {}
 
   Status OnHost(const SnapshotHost& host) override {
     ours_ = host.key == key_;
@@ -253,7 +254,7 @@ Status Search::InSeen() {
   ASSIGN_OR_RETURN(const ManifestSection* seen, manifest_.Find(names_.seen, Drum::kKind));
   if (seen == nullptr) return {};
   Say("all URLs that were seen", BytesOf(*seen));
-  ASSIGN_OR_RETURN(const auto in_z, FindInZ(env_, manifest_.dir(), *seen, 0, Hash64(url_)));
+  ASSIGN_OR_RETURN(const auto in_z, FindInZ(env_, manifest_.dir(), *seen, 0, key_.Hash(url_)));
   result_.seen = in_z.has_value();
   if (result_.seen) return {};
   return ForEachTuple(env_, manifest_.dir(), *seen, [&](std::string_view aux, bool answered) {
@@ -268,14 +269,14 @@ Status Search::InSeen() {
 }
 
 Status Search::OfDomain() {
-  ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create());
+  ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create(key_));
   const std::string_view host = HostOf(url_);
   result_.domain_name = domains.Name(host);
   ASSIGN_OR_RETURN(const ManifestSection* star, manifest_.Find(names_.star, Star::kKind));
   result_.budgets = star != nullptr;
   if (star == nullptr) return {};
   Say("its domain", 0);
-  ASSIGN_OR_RETURN(result_.domain, FindDomain(env_, manifest_, domains.Key(url_, HostKey(url_)), names_.star));
+  ASSIGN_OR_RETURN(result_.domain, FindDomain(env_, manifest_, domains.Key(url_, HostKey(url_, key_)), names_.star));
   return {};
 }
 
@@ -284,7 +285,7 @@ Status Search::OfRobots() {
   result_.robots = "its origin was not asked for robots.txt yet";
   if (cache == nullptr) return {};
   Say("the rules of its origin", BytesOf(*cache));
-  const uint64_t origin = OriginKey(url_);
+  const uint64_t origin = OriginKey(url_, key_);
   std::optional<RobotsRef> ref;
   ASSIGN_OR_RETURN(const auto value, FindInZ(env_, manifest_.dir(), *cache, kRobotsValueSize, origin));
   if (value) ref = DecodeRobotsRef(value->data());
@@ -359,7 +360,8 @@ Status WithCommitted(Env& env, const std::string& state_dir, const std::function
 Result<UrlWhereabouts> LocateUrl(Env& env, std::string_view url, const LocateOptions& options) {
   UrlWhereabouts found;
   RETURN_IF_ERROR(WithCommitted(env, options.state_dir, [&](const Manifest& manifest) -> Status {
-    Search search(env, manifest, url, options);
+    ASSIGN_OR_RETURN(const HashKey key, HashKeyStore::Read(manifest));
+    Search search(env, manifest, key, url, options);
     ASSIGN_OR_RETURN(found, search.Run());
     return {};
   }));

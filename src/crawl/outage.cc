@@ -55,7 +55,7 @@ void Outage::OnFetch(uint64_t host, const Address& address, FetchOutcome outcome
   if (sign != Sign::kFailure || connections_.down || called_off_) return;
   if (anything_answered_ && !Has(answered_, host)) return;
   AddDistinct(connections_.hosts, host);
-  AddDistinct(connections_.addresses, address.Hash());
+  AddDistinct(connections_.addresses, address);
   FallIfProven(now_ns);
 }
 
@@ -108,7 +108,8 @@ void Outage::OnWitness(FetchOutcome outcome, int64_t now_ns) {
 
 void Outage::OnNameGivenUp(uint64_t host) { Put(name_failures_, host); }
 
-void Outage::AddDistinct(std::vector<uint64_t>& values, uint64_t value) {
+template <typename T>
+void Outage::AddDistinct(std::vector<T>& values, const T& value) {
   if (values.size() >= kMost || std::find(values.begin(), values.end(), value) != values.end()) return;
   values.push_back(value);
 }

@@ -109,8 +109,8 @@ class Outage {
   struct Track {
     bool down = false;
     int64_t since_ns = 0;
-    std::vector<uint64_t> hosts;      // distinct, at most kMost
-    std::vector<uint64_t> addresses;  // hashes; likewise
+    std::vector<uint64_t> hosts;     // distinct, at most kMost
+    std::vector<Address> addresses;  // likewise
   };
   static constexpr size_t kMost = 64;
   static constexpr size_t kRemembered = 4096;
@@ -118,7 +118,8 @@ class Outage {
 
   static bool Has(const Keys& keys, uint64_t key) { return keys[key % kRemembered] == key; }
   static void Put(Keys& keys, uint64_t key) { keys[key % kRemembered] = key; }
-  static void AddDistinct(std::vector<uint64_t>& values, uint64_t value);
+  template <typename T>
+  static void AddDistinct(std::vector<T>& values, const T& value);
   void FallIfProven(int64_t now_ns);  // the connections
   void Fall(Track& track, int64_t now_ns);
   void Rise(Track& track);

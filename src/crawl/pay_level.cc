@@ -1,14 +1,13 @@
 #include "crawl/pay_level.h"
 
-#include "base/hash.h"
 #include "flow/address.h"
 #include "flow/url_record.h"
 
 namespace portolan {
 
-Result<PayLevelDomains> PayLevelDomains::Create() {
+Result<PayLevelDomains> PayLevelDomains::Create(const HashKey& key) {
   ASSIGN_OR_RETURN(PublicSuffixes suffixes, PublicSuffixes::Builtin());
-  return PayLevelDomains(std::move(suffixes));
+  return PayLevelDomains(std::move(suffixes), key);
 }
 
 std::string_view PayLevelDomains::Name(std::string_view host) const {
@@ -19,7 +18,7 @@ std::string_view PayLevelDomains::Name(std::string_view host) const {
 
 PayLevelDomains::Domain PayLevelDomains::DomainOf(std::string_view url) const {
   const std::string_view name = Name(HostOf(url));
-  return {Hash64(name), static_cast<uint32_t>(name.size())};
+  return {key_.Hash(name), static_cast<uint32_t>(name.size())};
 }
 
 }  // namespace portolan

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_key.h"
 #include "base/result.h"
 #include "url/domain.h"
 
@@ -18,13 +19,13 @@ namespace portolan {
 
 class PayLevelDomains {
  public:
-  static Result<PayLevelDomains> Create();
+  static Result<PayLevelDomains> Create(const HashKey& key);
 
   struct Domain {
-    uint64_t key = 0;        // Hash64 of its name
+    uint64_t key = 0;        // of its name, by the key
     uint32_t name_size = 0;  // which is the end of the host
   };
-  // Of a canonical URL, and its HostKey.
+  // Of a canonical URL, and its HostKey with the same key.
   Domain Find(std::string_view url, uint64_t host_key) {
     Entry& entry = entries_[host_key % kEntries];
     if (entry.host != host_key || entry.domain.name_size == 0) entry = {host_key, DomainOf(url)};
@@ -43,9 +44,11 @@ class PayLevelDomains {
 
   Domain DomainOf(std::string_view url) const;
 
-  explicit PayLevelDomains(PublicSuffixes suffixes) : suffixes_(std::move(suffixes)), entries_(kEntries) {}
+  PayLevelDomains(PublicSuffixes suffixes, const HashKey& key)
+      : suffixes_(std::move(suffixes)), key_(key), entries_(kEntries) {}
 
   PublicSuffixes suffixes_;
+  HashKey key_;
   std::vector<Entry> entries_;
 };
 

@@ -10,7 +10,7 @@ namespace portolan {
 namespace {
 
 TEST(PayLevelDomainsTest, HostsOfADomainShareItsKey) {
-  auto domains = PayLevelDomains::Create();
+  auto domains = PayLevelDomains::Create(HashKey::Known());
   ASSERT_TRUE(domains.has_value());
   const auto key = [&](std::string_view host) {
     return domains->Key("http://" + std::string(host) + ":81/a", Hash64(host));
@@ -25,7 +25,7 @@ TEST(PayLevelDomainsTest, HostsOfADomainShareItsKey) {
 }
 
 TEST(PayLevelDomainsTest, ForgettingChangesNoAnswer) {
-  auto domains = PayLevelDomains::Create();
+  auto domains = PayLevelDomains::Create(HashKey::Known());
   ASSERT_TRUE(domains.has_value());
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 30'000; ++i) {

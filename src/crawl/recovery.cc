@@ -6,6 +6,7 @@
 #include "archive/crawl_log.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "crawl/hash_key_store.h"
 #include "crawl/shard.h"
 #include "disk/inspect.h"
 #include "io/clock.h"
@@ -48,8 +49,10 @@ Status OpenShardAlone(Env& env, const Manifest& manifest, const EngineOptions& o
   NobodyKeeps keeps;
   WorkerPool rounds(1, "merge");  // a round that was under way begins anew, and fails at the dry run's bound
   const Moment now{Clock::Real().NowNs(), Clock::Real().UnixNs()};
+  ShardOptions shard_options = options.shard;
+  ASSIGN_OR_RETURN(shard_options.key, HashKeyStore::ReadOr(manifest, shard_options.key));
   ASSIGN_OR_RETURN(const std::unique_ptr<Shard> shard,
-                   Shard::Open(env, manifest, rounds, fetches, keeps, options.shard, now));
+                   Shard::Open(env, manifest, rounds, fetches, keeps, shard_options, now));
   if (look) look(*shard);
   return {};
 }

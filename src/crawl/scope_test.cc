@@ -7,7 +7,7 @@
 namespace portolan {
 namespace {
 
-bool In(Scope& scope, std::string_view url) { return scope.Contains(url, HostKey(url)); }
+bool In(Scope& scope, std::string_view url) { return scope.Contains(url, HostKey(url, HashKey::Known())); }
 
 TEST(ScopeTest, DomainTakesAllHostsOfTheRegisteredDomain) {
   Scope scope = Scope::Create({.mode = ScopeMode::kDomain, .seeds = {"https://www.example.co.uk/a/b"}}).value();
@@ -76,7 +76,7 @@ TEST(ScopeTest, RequisitesAreAdmittedWhereverTheyAreUnlessExcluded) {
                        .exclude_domains = {"ads.example"},
                        .exclude_urls = {"*.mp4"}};
   const auto admits = [](Scope& scope, std::string_view url, uint8_t requisite) {
-    return scope.Admits({.requisite = requisite, .url = url}, HostKey(url));
+    return scope.Admits({.requisite = requisite, .url = url}, HostKey(url, HashKey::Known()));
   };
   Scope without = Scope::Create(options).value();
   EXPECT_TRUE(admits(without, "https://a.example/x", 0));

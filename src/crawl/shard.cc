@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/check.h"
-#include "base/hash.h"
 #include "gate/robots_request.h"
 
 namespace portolan {
@@ -63,8 +62,10 @@ class Shard::UniqueOnward : public UniqueSink {
 };
 
 Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, Executor& executor, FetchPort& port,
-                                           ArchivePort& archive, const ShardOptions& options, Moment now) {
-  ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
+                                           ArchivePort& archive, const ShardOptions& asked, Moment now) {
+  ASSIGN_OR_RETURN(Scope scope, Scope::Create(asked.scope));
+  ShardOptions options = asked;
+  options.admission.key = options.gate.key = options.frontier.key = options.key;
   std::unique_ptr<Shard> shard(new Shard(port, archive, options, std::move(scope)));
   ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, executor, options.seen));
   if (options.admission.enabled) {
@@ -93,7 +94,7 @@ Status Shard::AddSeed(std::string_view url, Moment now) {
   UrlRecord record;
   record.url = url;
   EncodeUrlRecord(record, encoded_);
-  RETURN_IF_ERROR(seen_->Add(Hash64(url), encoded_));
+  RETURN_IF_ERROR(seen_->Add(options_.key.Hash(url), encoded_));
   next_wake_ns_ = now.now_ns;
   return {};
 }
@@ -183,7 +184,8 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
     EndUrl(record, result, line);
     // Known from now on, so it holds for the first page already.
     if (answer.crawl_delay_ms) {
-      frontier_->SetCrawlDelay(HostKey(RobotsOrigin(record.url)), int64_t{*answer.crawl_delay_ms} * 1'000'000);
+      frontier_->SetCrawlDelay(HostKey(RobotsOrigin(record.url), options_.key),
+                               int64_t{*answer.crawl_delay_ms} * 1'000'000);
     }
     return TellGate(record, answer, now);
   }
@@ -205,7 +207,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
   // The second attempt after first_wait, each further one after twice as long.
   if (later.attempts > 1 && !hit.host_ill) hit.wait_ns <<= std::min<int>(later.attempts - 1, 16);
   frontier_->Retry(flight.slot, later, follow.retry == Retry::kUrlLater ? Where::kTail : Where::kHead, hit, now.now_ns);
-  NoteFailure(Hash64(record.url), {result.outcome, result.status, follow.attempts});
+  NoteFailure(options_.key.Hash(record.url), {result.outcome, result.status, follow.attempts});
   // Only the last answer of a URL is archived, and only its links count.
   result.archive = {};
   result.links = {};
@@ -215,7 +217,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
 }
 
 void Shard::EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about) {
-  if (!failures_.empty()) failures_.erase(Hash64(record.url));
+  if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
   if (record.kind != UrlKind::kRobots) {
     ++counts_.done[static_cast<size_t>(FollowOf(result.outcome, result.status).count)];
     ++counts_.outcomes[static_cast<size_t>(result.outcome)];
@@ -229,7 +231,7 @@ void Shard::EndUrl(const UrlRecord& record, PageResult& result, const FetchLine&
 
 void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
   // What the scope leaves out now is not robots.txt's doing: it was not even asked for.
-  if (!InScope(record, HostKey(record.url))) {
+  if (!InScope(record, HostKey(record.url, options_.key))) {
     ++counts_.excluded;
     return EndUnfetched(record, "out_of_scope", now);
   }
@@ -240,7 +242,7 @@ void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
 
 void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now) {
   if (admission_ != nullptr) admission_->OnDenied(record.url);
-  if (!failures_.empty()) failures_.erase(Hash64(record.url));
+  if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
   PageResult none;
   none.kind = record.kind;
   none.times.begin_unix_ns = now.unix_ns;
@@ -260,7 +262,7 @@ Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {
 // REQUIRES: the gate has room.
 Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
   // Before robots.txt is asked for on its behalf.
-  if (!InScope(record, HostKey(record.url))) {
+  if (!InScope(record, HostKey(record.url, options_.key))) {
     ++counts_.excluded;
     EndUnfetched(record, "out_of_scope", now);
     return {};

@@ -52,6 +52,7 @@
 #include <vector>
 
 #include "archive/crawl_log.h"
+#include "base/hash_key.h"
 #include "base/result.h"
 #include "crawl/admission.h"
 #include "crawl/admission_window.h"
@@ -88,6 +89,7 @@ class ArchivePort {
 
 struct ShardOptions {
   ScopeOptions scope;
+  HashKey key;                 // the crawl's; it holds for all parts below
   uint32_t connections = 256;  // fetches in flight
   uint32_t max_links = 1000;   // of one PageResult, at most: so many must fit an empty URLseen and an empty STAR
   uint64_t max_pages = 0;      // 0: no limit, of these four
@@ -328,7 +330,7 @@ class Shard : public Checkpointable {
   std::unordered_map<uint64_t, std::string> names_asked_;  // by host, those that wait included; never iterated
   // For people alone, nothing is decided by these; each at most kFailures or kNotes.
   static constexpr size_t kFailures = 1024;
-  std::unordered_map<uint64_t, Failure> failures_;  // by Hash64 of the URL, or HostKey of a name; never iterated
+  std::unordered_map<uint64_t, Failure> failures_;  // by the URL's hash, or HostKey of a name; never iterated
   std::vector<HostTrouble> troubles_;
   std::vector<HostTrouble> given_up_;
   HostTally hosts_;

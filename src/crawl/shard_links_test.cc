@@ -82,7 +82,7 @@ class SmallWeb : public FetchPort, public ArchivePort {
     result.status = task.kind == UrlKind::kRobots ? 404 : 200;
     result.times = {now.now_ns, now.now_ns, now.now_ns, now.now_ns, now.unix_ns};
     const auto add = [&](const std::string& url, uint8_t flags) {
-      result.links.Add(url, Hash64(url), HostKey(url), flags);
+      result.links.Add(url, Hash64(url), HostKey(url, HashKey::Known()), flags);
     };
     if (task.kind == UrlKind::kRobots) {
       result.robots = RobotsAnswer{.kind = RobotsAnswer::Kind::kAllowAll};

@@ -32,7 +32,7 @@ bool Shard::AskRobotsAgain(PageResult& result, const UrlRecord& record, const In
   hit.other_address = !HasAnswer(result.outcome);
   hit.host_ill = hit.host_ill && HasAnswer(result.outcome);
   const Failure failure{result.outcome, result.status, tries};
-  NoteFailure(Hash64(record.url), failure);
+  NoteFailure(options_.key.Hash(record.url), failure);
   NoteTrouble({.what = std::string(line.url), .why = failure.Words(), .attempt = line.attempt});
   frontier_->Retry(flight.slot, later, Where::kTail, hit, now.now_ns);
   result.archive = {};

@@ -12,7 +12,7 @@ namespace portolan {
 namespace {
 
 constexpr std::string_view kPrefix = "MANIFEST-";
-constexpr std::string_view kFirstLine = "portolan-manifest 1";
+constexpr std::string_view kFirstWord = "portolan-manifest ";
 
 std::string ManifestName(uint64_t sequence) { return fmt::format("{}{:012}", kPrefix, sequence); }
 
@@ -48,7 +48,7 @@ bool IsManifestName(std::string_view name) {
 }
 
 std::string FormatManifest(uint64_t sequence, std::span<const ManifestSection> sections) {
-  std::string text = fmt::format("{}\nsequence {}\n", kFirstLine, sequence);
+  std::string text = fmt::format("{}{}\nsequence {}\n", kFirstWord, kManifestFormat, sequence);
   for (const ManifestSection& section : sections) {
     text += fmt::format("section {} {}\n", section.name, section.kind);
     for (const auto& file : section.files) text += fmt::format("file {} {}\n", file.name, file.length);
@@ -63,11 +63,18 @@ Result<ParsedManifest> ParseManifest(std::string_view text, const std::string& p
     return Fail(ErrorCode::kCorrupt, fmt::format("{}: line {}: {}", path, line, what));
   };
   std::string_view rest = text;
-  if (const std::string_view first = Cut(rest, '\n'); first != kFirstLine) {
-    if (first.starts_with("portolan-manifest ")) {
-      return Fail(ErrorCode::kUnsupported, fmt::format("{}: '{}', this program knows '{}'", path, first, kFirstLine));
-    }
+  const std::string_view first = Cut(rest, '\n');
+  uint64_t format = 0;
+  if (!first.starts_with(kFirstWord) || !ParseNumber(first.substr(kFirstWord.size()), format)) {
     return fail(1, "not a manifest");
+  }
+  if (format != kManifestFormat) {
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("{}: this crawl is of format {}, this program knows format {}: {}", path, format, kManifestFormat,
+                    format < kManifestFormat ? "go on with the older program that began it, or begin a new "
+                                               "crawl in another directory"
+                                             : "use the newer program that began it"));
   }
   constexpr size_t kCrcLine = 16;  // "crc32c " + 8 digits + line end
   uint64_t crc = 0;

@@ -113,7 +113,11 @@ class Manifest {
 Status RemoveUnnamed(Env& env, const std::string& dir, const ManifestSection& section,
                      std::vector<std::string>& retired);
 
-// The text form, and back. `path` is for error messages.
+// Of the manifest and of everything that it names: the one number that rises when a crawl directory of before cannot be
+// gone on with. 1: hashes without a key. 2: hashes depend on the crawl's key.
+inline constexpr uint64_t kManifestFormat = 2;
+
+// The text form, and back. `path` is for error messages. kUnsupported: it is of another format.
 std::string FormatManifest(uint64_t sequence, std::span<const ManifestSection> sections);
 struct ParsedManifest {
   uint64_t sequence = 0;

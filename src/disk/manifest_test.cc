@@ -25,14 +25,14 @@ ManifestSection Example() {
 TEST(ManifestFormatTest, GoldenText) {
   const ManifestSection sections[] = {Example()};
   EXPECT_EQ(FormatManifest(42, sections),
-            "portolan-manifest 1\n"
+            "portolan-manifest 2\n"
             "sequence 42\n"
             "section urlseen drum\n"
             "file urlseen-000003.z 123456\n"
             "file urlseen-000004.tuples 16\n"
             "number next_id 5\n"
             "number z_keys 10000\n"
-            "crc32c 48a9ce0f\n");
+            "crc32c a6f4bd12\n");
 }
 
 TEST(ManifestFormatTest, TextIsReadBack) {
@@ -52,7 +52,16 @@ TEST(ManifestFormatTest, EveryChangeIsFound) {
     EXPECT_FALSE(ParseManifest(bad, "m")) << i;
     EXPECT_FALSE(ParseManifest(good.substr(0, i), "m")) << i;
   }
-  EXPECT_EQ(ParseManifest("portolan-manifest 2\n", "m").error().code(), ErrorCode::kUnsupported);
+}
+
+TEST(ManifestFormatTest, OtherFormatsAreNamedWithWhatToDo) {
+  const auto older = ParseManifest("portolan-manifest 1\n", "m");
+  EXPECT_EQ(older.error().code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(older.error().message(), HasSubstr("begin a new crawl in another directory"));
+  const auto newer = ParseManifest("portolan-manifest 3\n", "m");
+  EXPECT_EQ(newer.error().code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(newer.error().message(), HasSubstr("use the newer program"));
+  EXPECT_EQ(ParseManifest("portolan-manifest two\n", "m").error().code(), ErrorCode::kCorrupt);
 }
 
 // A structure with one file that grows.

@@ -1,14 +1,14 @@
 // DnsCache: what is known of names, until it is too old.
 //
 // Thread: one owner. Memory bound: `max_entries`, each the name, its addresses and about 120 bytes; the entry that was
-// not used for longest goes.
+// not used for longest goes. Ordered, not hashed: strangers choose the names.
 
 #pragma once
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "flow/address.h"
@@ -41,7 +41,7 @@ class DnsCache {
   const size_t max_entries_;
   std::list<Entry> used_;  // the last used first
   // Keys are views of the entries' names, which a list never moves.
-  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_name_;
+  std::map<std::string_view, std::list<Entry>::iterator> by_name_;
 };
 
 }  // namespace portolan

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_key.h"
 #include "http/headers.h"
 #include "io/clock.h"
 
@@ -39,6 +40,7 @@ struct ResolverOptions {
   // A proxy resolves all names: nobody is asked, and each name has a stand-in (Address::Unresolved). Literal addresses
   // and localhost are judged all the same. Set by FetchLoops.
   bool names_by_proxy = false;
+  HashKey key;                       // the crawl's: the stand-ins are made with it
   int64_t timeout_ns = 2 * kSecond;  // of the first try with a server; doubles with each round
   int tries = 4;                     // of each server; kDnsTimeout
   uint32_t min_ttl_s = 60;           // shorter ones are kept so long all the same

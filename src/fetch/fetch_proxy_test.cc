@@ -75,7 +75,7 @@ class FetchProxyTest : public testing::Test {
     FetchTask task;
     task.url = "http://" + host + "/";
     task.address = address;
-    task.host = HostKey(task.url);
+    task.host = HostKey(task.url, HashKey::Known());
     return fetcher.Wait(fetcher.Send(task));
   }
 
@@ -89,7 +89,7 @@ TEST_F(FetchProxyTest, ASocks5hProxyGetsTheNameAndNobodyElseIsAsked) {
     const Resolution resolved = fetcher.Resolve(host);
     ASSERT_EQ(resolved.outcome, FetchOutcome::kAnswered);
     // Each name has its own, so that each has its own clock.
-    ASSERT_THAT(resolved.addresses, ElementsAre(Address::Unresolved(host)));
+    ASSERT_THAT(resolved.addresses, ElementsAre(Address::Unresolved(host, HashKey::Known())));
     const FetchResponse response = Get(fetcher, host, resolved.addresses[0]);
     EXPECT_EQ(response.outcome, FetchOutcome::kAnswered) << response.detail;
     EXPECT_EQ(response.body, "hi");
@@ -106,7 +106,7 @@ TEST_F(FetchProxyTest, AnHttpProxyGetsTheNameAndNobodyElseIsAsked) {
   });
   Fetcher fetcher(OptionsFor("http", proxy.port()), /*allow_loopback=*/false);
   const Resolution resolved = fetcher.Resolve("a.test");
-  ASSERT_THAT(resolved.addresses, ElementsAre(Address::Unresolved("a.test")));
+  ASSERT_THAT(resolved.addresses, ElementsAre(Address::Unresolved("a.test", HashKey::Known())));
   EXPECT_EQ(Get(fetcher, "a.test", resolved.addresses[0]).body, "GET http://a.test/ HTTP/1.1");
   EXPECT_EQ(dns_.questions(), 0);
 }
@@ -138,7 +138,7 @@ TEST_F(FetchProxyTest, AHostThatTheProxyDoesNotFindIsNotTriedForEver) {
         std::pair(char{5}, FetchOutcome::kConnectRefused)}) {
     SocksProxy proxy(reply);
     Fetcher fetcher(OptionsFor("socks5h", proxy.port()));
-    const FetchResponse response = Get(fetcher, "a.test", Address::Unresolved("a.test"));
+    const FetchResponse response = Get(fetcher, "a.test", Address::Unresolved("a.test", HashKey::Known()));
     EXPECT_EQ(response.outcome, outcome) << response.detail;
   }
 }
@@ -146,7 +146,7 @@ TEST_F(FetchProxyTest, AHostThatTheProxyDoesNotFindIsNotTriedForEver) {
 // A crawl may go on without the proxy that it began with.
 TEST_F(FetchProxyTest, WithoutTheProxyAStandInIsNobody) {
   Fetcher fetcher;
-  const FetchResponse response = Get(fetcher, "a.test", Address::Unresolved("a.test"));
+  const FetchResponse response = Get(fetcher, "a.test", Address::Unresolved("a.test", HashKey::Known()));
   EXPECT_EQ(response.outcome, FetchOutcome::kLocal) << response.detail;
 }
 

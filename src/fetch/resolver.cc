@@ -83,7 +83,7 @@ std::optional<DnsFact> Resolver::FactWithoutAsking(const std::string& name, int6
   if (!here.addresses.empty()) fact = FactOf(here, now_ns);
   if (options_.names_by_proxy && (!fact || fact->outcome == FetchOutcome::kAnswered)) {
     fact = DnsFact{.outcome = FetchOutcome::kAnswered,
-                   .addresses = {Address::Unresolved(name)},
+                   .addresses = {Address::Unresolved(name, options_.key)},
                    .expires_ns = now_ns + options_.min_ttl_s * kSecond};
   }
   return fact;

@@ -19,11 +19,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -84,9 +84,9 @@ class Resolver {
   HostsFile hosts_;
   DnsCache cache_;
   Counters counters_;
-  std::unordered_map<std::string, std::vector<uint64_t>> asked_;  // hosts that wait for a name, waiting or out
-  std::deque<std::string> waiting_;                               // names whose question is not out yet
-  size_t waiting_hosts_ = 0;                                      // in asked_
+  std::map<std::string, std::vector<uint64_t>> asked_;  // hosts that wait for a name, waiting or out
+  std::deque<std::string> waiting_;                     // names whose question is not out yet
+  size_t waiting_hosts_ = 0;                            // in asked_
   bool asking_ = false;
   bool stopping_ = false;
   std::thread thread_;

@@ -257,8 +257,8 @@ TEST(ResolverTest, NamesForAProxyAreNotAskedForAndHaveAStandInEach) {
   const Resolution a = asker.Ask("a.com");
   EXPECT_EQ(a.outcome, FetchOutcome::kAnswered);
   EXPECT_FALSE(a.fresh);
-  EXPECT_THAT(a.addresses, ElementsAre(Address::Unresolved("a.com")));
-  EXPECT_THAT(asker.Ask("b.com").addresses, ElementsAre(Address::Unresolved("b.com")));
+  EXPECT_THAT(a.addresses, ElementsAre(Address::Unresolved("a.com", HashKey::Known())));
+  EXPECT_THAT(asker.Ask("b.com").addresses, ElementsAre(Address::Unresolved("b.com", HashKey::Known())));
   EXPECT_THAT(asker.Ask("8.8.8.8").addresses, ElementsAre(Ip("8.8.8.8")));
   EXPECT_EQ(asker.Ask("10.0.0.1").outcome, FetchOutcome::kAddressForbidden);
   EXPECT_EQ(asker.Ask("[::1]").outcome, FetchOutcome::kAddressForbidden);
@@ -266,7 +266,7 @@ TEST(ResolverTest, NamesForAProxyAreNotAskedForAndHaveAStandInEach) {
   EXPECT_EQ(server.questions(), 0);
   options.allow_private = true;
   Asker free(options);
-  EXPECT_THAT(free.Ask("localhost").addresses, ElementsAre(Address::Unresolved("localhost")));
+  EXPECT_THAT(free.Ask("localhost").addresses, ElementsAre(Address::Unresolved("localhost", HashKey::Known())));
 }
 
 TEST(ResolverTest, SameQuestionsAreJoinedAndOutstandingOnesBounded) {

@@ -5,7 +5,8 @@
 // for (SNI), and put back when a handshake with that name begins. Certificates and host names are checked as always.
 //
 // Thread: one owner, the loop whose connections use it. Memory bound: `max_sessions`, about 2 KiB each with a
-// certificate of common size; the session that was not used for longest goes.
+// certificate of common size; the session that was not used for longest goes. Names are ordered, not hashed: strangers
+// choose them.
 
 #pragma once
 
@@ -13,9 +14,9 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 namespace portolan {
 
@@ -47,7 +48,7 @@ class TlsSessions {
 
   const size_t max_sessions_;
   std::list<Kept> used_;  // the last used first
-  std::unordered_map<std::string, std::list<Kept>::iterator> by_name_;
+  std::map<std::string, std::list<Kept>::iterator> by_name_;
 };
 
 }  // namespace portolan

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/hash.h"
-
 namespace portolan {
 namespace {
 
@@ -206,10 +204,10 @@ std::string Address::ToString() const {
   return text;
 }
 
-Address Address::Unresolved(std::string_view name) {
+Address Address::Unresolved(std::string_view name, const HashKey& key) {
   Address address;
   address.v6 = true;
-  const uint64_t hash = Hash64(name);
+  const uint64_t hash = key.Hash(name);
   for (size_t i = 0; i < 8; ++i) {
     address.bytes[i] = static_cast<uint8_t>(kDiscard >> (56 - 8 * i));
     address.bytes[8 + i] = static_cast<uint8_t>(hash >> (56 - 8 * i));
@@ -231,9 +229,9 @@ bool Address::IsPublic() const {
   return PublicV6(FirstHalf(*this));
 }
 
-uint64_t Address::Hash() const {
+uint64_t Address::Hash(const HashKey& key) const {
   if (empty()) return 0;
-  const uint64_t hash = Hash64({reinterpret_cast<const char*>(bytes.data()), v6 ? size_t{16} : size_t{4}});
+  const uint64_t hash = key.Hash({reinterpret_cast<const char*>(bytes.data()), v6 ? size_t{16} : size_t{4}});
   return hash == 0 ? 1 : hash;
 }
 

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash_key.h"
+
 namespace portolan {
 
 struct Address {
@@ -28,13 +30,13 @@ struct Address {
 
   // What stands for the address of a name that only a proxy can resolve: one per name, so that each has a clock of its
   // own. In the block that discards everything (RFC 6666), so that it is nobody's and never public.
-  static Address Unresolved(std::string_view name);
+  static Address Unresolved(std::string_view name, const HashKey& key);
 
   bool empty() const { return *this == Address{}; }  // 0.0.0.0 stands for no address
   bool unresolved() const;
   bool known() const { return !empty() && !unresolved(); }
   bool IsPublic() const;
-  uint64_t Hash() const;  // never 0 unless empty
+  uint64_t Hash(const HashKey& key) const;  // never 0 unless empty
 
   bool operator==(const Address&) const = default;
 };

@@ -137,9 +137,9 @@ TEST(AddressTest, EveryBlockOfTheRegistriesEndsWhereItShould) {
 }
 
 TEST(AddressTest, NamesThatAProxyResolvesHaveAnAddressEachThatIsNobodys) {
-  const Address a = Address::Unresolved("a.test");
-  EXPECT_EQ(a, Address::Unresolved("a.test"));
-  EXPECT_FALSE(a == Address::Unresolved("b.test"));
+  const Address a = Address::Unresolved("a.test", HashKey::Known());
+  EXPECT_EQ(a, Address::Unresolved("a.test", HashKey::Known()));
+  EXPECT_FALSE(a == Address::Unresolved("b.test", HashKey::Known()));
   EXPECT_TRUE(a.unresolved());
   EXPECT_FALSE(a.known() || a.empty() || a.IsPublic());
   EXPECT_TRUE(Address::Parse("8.8.8.8")->known());
@@ -284,9 +284,9 @@ TEST(UrlRecordTest, PartsOfAUrl) {
   EXPECT_EQ(HostOf("http://"), "");
   EXPECT_EQ(HostOf("a.example:80/"), "") << "no URL";
   EXPECT_EQ(PathAndQueryOf("https://a.example:8443/b/c?d#e"), "/b/c?d");
-  EXPECT_EQ(HostKey("http://a.example/"), HostKey("https://a.example:99/x"));
-  EXPECT_EQ(HostKey("http://a.example/"), Hash64("a.example"));
-  EXPECT_NE(OriginKey("http://a.example/"), OriginKey("https://a.example/"));
+  EXPECT_EQ(HostKey("http://a.example/", HashKey::Known()), HostKey("https://a.example:99/x", HashKey::Known()));
+  EXPECT_EQ(HostKey("http://a.example/", HashKey::Known()), Hash64("a.example"));
+  EXPECT_NE(OriginKey("http://a.example/", HashKey::Known()), OriginKey("https://a.example/", HashKey::Known()));
 }
 
 TEST(OutcomeTest, EveryOutcomeAndStatusHasAFollowUp) {

@@ -27,7 +27,7 @@ enum FoundFlag : uint8_t {
 };
 
 struct FoundLink {
-  uint64_t hash = 0;       // Hash64 of the canonical URL
+  uint64_t hash = 0;       // of the canonical URL, by the crawl's key
   uint64_t host_hash = 0;  // HostKey
   uint32_t begin = 0;      // in LinkList::text
   uint32_t size = 0;
@@ -91,7 +91,7 @@ struct PageResult {
   std::string detail;                     // for the log
   std::optional<int64_t> retry_after_ns;  // from the answer, relative to its end
   uint16_t robots_flags = 0;              // RobotsTag::Flag of meta and X-Robots-Tag together
-  uint64_t fingerprint = 0;               // Hash64 of the decoded payload; 0 where there is none
+  uint64_t fingerprint = 0;               // Hash64 of the decoded payload, comparable between crawls; 0: none
   uint64_t similarity = 0;                // of the text; 0 where it was not taken
   LinkList links;                         // in scope or not; nofollow pages keep theirs, with the flag on each
   uint32_t links_left_out = 0;            // not crawlable, or over a limit

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/hash.h"
 
 namespace portolan {
 namespace {
@@ -161,7 +160,7 @@ std::string_view PathAndQueryOf(std::string_view url) {
   return rest.substr(0, rest.find('#'));
 }
 
-uint64_t HostKey(std::string_view url) { return Hash64(HostOf(url)); }
-uint64_t OriginKey(std::string_view url) { return Hash64(OriginOf(url)); }
+uint64_t HostKey(std::string_view url, const HashKey& key) { return key.Hash(HostOf(url)); }
+uint64_t OriginKey(std::string_view url, const HashKey& key) { return key.Hash(OriginOf(url)); }
 
 }  // namespace portolan

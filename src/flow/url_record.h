@@ -18,6 +18,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash_key.h"
+
 namespace portolan {
 
 // On disk: never renumber.
@@ -78,7 +80,8 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes);
 std::string_view OriginOf(std::string_view url);        // "https://example.org:8443"
 std::string_view HostOf(std::string_view url);          // "example.org", "[::1]"
 std::string_view PathAndQueryOf(std::string_view url);  // "/a?b"
-uint64_t HostKey(std::string_view url);                 // Hash64(HostOf): politeness goes by host name, all ports
-uint64_t OriginKey(std::string_view url);               // Hash64(OriginOf): robots.txt goes by origin
+// Keyed hashes of them: politeness goes by host name, all ports; robots.txt goes by origin.
+uint64_t HostKey(std::string_view url, const HashKey& key);
+uint64_t OriginKey(std::string_view url, const HashKey& key);
 
 }  // namespace portolan

@@ -20,7 +20,7 @@ Frontier::Frontier(Env& env, std::string dir, const FrontierOptions& options)
       dir_(std::move(dir)),
       options_(options),
       limits_{options.head_bytes, options.block_bytes},
-      bench_(hosts_, options_.politeness, options_.connections_per_host) {
+      bench_(hosts_, options_.politeness, options_.connections_per_host, options_.key) {
   described_.name = options.name;
   described_.kind = kKind;
 }
@@ -38,7 +38,7 @@ Status Frontier::Add(const UrlRecord& record) {
 Result<bool> Frontier::Route(std::string_view bytes) {
   const auto record = DecodeUrlRecord(bytes);
   if (!record) return Fail(ErrorCode::kCorrupt, "frontier: bytes in a front queue that are no URL record");
-  const uint64_t key = HostKey(record->url);
+  const uint64_t key = HostKey(record->url, options_.key);
   uint32_t id = hosts_.Find(key);
   if (id == kNoHost) {
     if (hosts_.size() + bench_.idle_ips() >= options_.max_hosts) return false;

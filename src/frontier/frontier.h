@@ -153,7 +153,7 @@ class Frontier : private Checkpointable {
   // Something that waits because it failed, for people.
   struct Wait {
     std::string url;        // the one that is tried next
-    uint64_t key = 0;       // Hash64 of the record's URL; of a name: HostKey
+    uint64_t key = 0;       // of the record's URL, by options.key; of a name: HostKey
     uint32_t failures = 0;  // of that URL, or of the name
     uint64_t urls = 0;      // of its host, waiting
     int64_t until_ns = 0;

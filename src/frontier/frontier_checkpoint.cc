@@ -245,7 +245,7 @@ class Frontier::Restorer : public SnapshotSink {
   Status CheckHost(const UrlRecord& url) {
     // Nearly all URLs of a host begin alike, up to the slash behind its name: only the first is taken apart.
     if (!alike_.empty() && url.url.starts_with(alike_)) return {};
-    if (id_ == kNoHost || HostKey(url.url) != frontier_.hosts_[id_].key) {
+    if (id_ == kNoHost || HostKey(url.url, frontier_.options_.key) != frontier_.hosts_[id_].key) {
       return Broken(fmt::format("'{}' with another host", url.url));
     }
     constexpr size_t kAfterScheme = 8;  // of "https://"; "http://" and a letter
@@ -341,7 +341,7 @@ Status Frontier::Check(bool records) const {
     bool one_host = true;
     const auto check = [&](std::string_view bytes) {
       const auto record = DecodeUrlRecord(bytes);
-      one_host = one_host && record && HostKey(record->url) == host.key;
+      one_host = one_host && record && HostKey(record->url, options_.key) == host.key;
     };
     host.queue.head().ForEach(check);
     if (const auto* tail = host.queue.tail()) tail->ForEach(check);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/hash_key.h"
 #include "frontier/politeness.h"
 
 namespace portolan {
@@ -29,6 +30,7 @@ struct FrontierOptions {
   uint32_t connections_per_host = 1;  // requests to a host, and to an address, at one time; 1 … kMaxConnectionsPerHost
   PolitenessOptions politeness;
   uint64_t seed = 1;
+  HashKey key;  // the crawl's: of hosts, URLs and addresses
 };
 
 }  // namespace portolan

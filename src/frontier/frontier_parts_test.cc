@@ -381,7 +381,7 @@ TEST(WorkbenchTest, HostsOfOneAddressTakeTurnsAndATarpitHoldsItOnlySoLong) {
   PolitenessOptions politeness;
   politeness.ip_delay_ns = 2 * kSecond;
   politeness.ip_hold_max_ns = 30 * kSecond;
-  Workbench bench(hosts, politeness, 1);
+  Workbench bench(hosts, politeness, 1, HashKey::Known());
   uint32_t slots = 0;
   for (uint32_t i = 0; i < 3; ++i) {
     ASSERT_EQ(hosts.Insert(i + 1), i);
@@ -426,7 +426,7 @@ TEST(WorkbenchTest, ASnapshotSeesTheAddressesThatRunAndFewOthers) {
   PolitenessOptions politeness;
   politeness.ip_delay_ns = 2 * kSecond;
   politeness.ip_hold_max_ns = 30 * kSecond;
-  Workbench bench(hosts, politeness, 1);
+  Workbench bench(hosts, politeness, 1, HashKey::Known());
   for (uint32_t i = 0; i < kHosts; ++i) {
     ASSERT_EQ(hosts.Insert(i + 1), i);
     hosts[i].state = HostState::kReady;
@@ -451,10 +451,10 @@ TEST(WorkbenchTest, ASnapshotSeesTheAddressesThatRunAndFewOthers) {
     free_at[host] = ends ? now + kSecond / 100 + 2 * kSecond : INT64_MAX;
     if (i % 1000 != 999) continue;
     std::set<uint64_t> seen;
-    bench.ForEachRunning([&](const Workbench::Ip& ip) { seen.insert(ip.address.Hash()); });
+    bench.ForEachRunning([&](const Workbench::Ip& ip) { seen.insert(ip.address.Hash(HashKey::Known())); });
     for (const auto& [id, free] : free_at) {
       if (free > now) {
-        EXPECT_TRUE(seen.contains(Address::V4(0x01000000 + id).Hash())) << id;
+        EXPECT_TRUE(seen.contains(Address::V4(0x01000000 + id).Hash(HashKey::Known()))) << id;
       }
     }
     EXPECT_LE(seen.size(), 2 * (200 + (i + 1) / 100)) << "200 run, one in a hundred is held";

@@ -101,7 +101,7 @@ void Frontier::Finish(SlotId slot, const Hit& hit, int64_t now_ns) {
 void Frontier::Retry(SlotId slot, const UrlRecord& record, Where where, const Hit& hit, int64_t now_ns) {
   uint32_t id = 0;
   Host& host = OpenHost(slot, id);
-  CHECK(HostKey(record.url) == host.key, "'{}' comes back to another host", record.url);
+  CHECK(HostKey(record.url, options_.key) == host.key, "'{}' comes back to another host", record.url);
   EncodeUrlRecord(record, scratch_);  // before the slot's own bytes go
   EndHit(id, slot, hit, where == Where::kHead && !hit.host_ill ? hit.wait_ns : 0, now_ns);
   if (where == Where::kHead) {

@@ -69,7 +69,7 @@ std::vector<Frontier::Wait> Frontier::Waits(size_t max, uint32_t look) const {
       const auto record = DecodeUrlRecord(bytes);
       if (!record) return;
       wait.url = record->url;
-      wait.key = Hash64(record->url);
+      wait.key = options_.key.Hash(record->url);
       wait.failures = record->attempts;
       wait.until_ns = until_ns;
     };

@@ -10,7 +10,7 @@
 namespace portolan {
 
 uint32_t Workbench::FindOrMake(const Address& address) {
-  const auto [found, fresh] = numbers_.try_emplace(address.Hash(), 0);
+  const auto [found, fresh] = numbers_.try_emplace(address.Hash(key_), 0);
   if (!fresh) return found->second;
   uint32_t ip = 0;
   if (free_.empty()) {
@@ -156,7 +156,7 @@ void Workbench::Expire(int64_t now_ns, size_t max) {
   for (; max > 0 && !idle_.empty() && idle_.top().time_ns <= now_ns; --max) {
     const uint32_t ip = idle_.top().id;
     idle_.Remove(ips_[ip].place, IpPlace());
-    numbers_.erase(ips_[ip].address.Hash());
+    numbers_.erase(ips_[ip].address.Hash(key_));
     ips_[ip] = {.running = ips_[ip].running, .hosts = {}};
     free_.push_back(ip);
   }

@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hash_key.h"
 #include "base/result.h"
 #include "flow/address.h"
 #include "frontier/host_table.h"
@@ -52,9 +53,9 @@ class Workbench {
   static constexpr size_t kIpBytes = sizeof(Ip) + 48 + 2 * sizeof(TimedNode) + 32;
   static constexpr int64_t kFreeSinceEver = std::numeric_limits<int64_t>::min();
 
-  // REQUIRES: the table outlives this.
-  Workbench(HostTable& hosts, const PolitenessOptions& politeness, uint32_t connections)
-      : hosts_(hosts), politeness_(politeness), connections_(connections) {}
+  // REQUIRES: the table, the options and the key outlive this.
+  Workbench(HostTable& hosts, const PolitenessOptions& politeness, uint32_t connections, const HashKey& key)
+      : hosts_(hosts), politeness_(politeness), connections_(connections), key_(key) {}
 
   // A new address is not hit before this: what was hit before a crash is not known (see Frontier).
   void SetQuietUntil(int64_t time_ns) { quiet_until_ns_ = time_ns; }
@@ -118,6 +119,7 @@ class Workbench {
   HostTable& hosts_;
   const PolitenessOptions& politeness_;
   const uint32_t connections_;  // to an address at one time
+  const HashKey& key_;
   int64_t quiet_until_ns_ = kFreeSinceEver;
   std::deque<Ip> ips_;
   std::vector<uint32_t> free_;

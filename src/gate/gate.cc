@@ -168,7 +168,7 @@ Status Gate::Add(const UrlRecord& record, GateSink& sink, GateNow now) {
     ++counts_.entered;
     return {};
   }
-  const uint64_t key = OriginKey(record.url);
+  const uint64_t key = OriginKey(record.url, options_.key);
   RobotsRef ref;
   ASSIGN_OR_RETURN(const auto known, FromKnown(record, key, now.unix_s, ref));
   if (known && *known != Ruling::kUnknown) {
@@ -226,7 +226,7 @@ Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer
       break;
   }
   const RobotsValue value = EncodeRobotsRef(ref);
-  const uint64_t key = OriginKey(origin);
+  const uint64_t key = OriginKey(origin, options_.key);
   RETURN_IF_ERROR(cache_->Add(
       {.op = DrumOp::kUpdate, .key = key, .value = std::string_view(value.data(), value.size()), .aux = {}}));
   known_.Put(key, ref);
@@ -236,7 +236,7 @@ Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer
 }
 
 RobotsRef Gate::NewestRef(const UrlRecord& record, uint32_t unix_s) {
-  const RobotsRef* known = known_.Find(OriginKey(record.url), unix_s);
+  const RobotsRef* known = known_.Find(OriginKey(record.url, options_.key), unix_s);
   return known != nullptr && known->position != kRobotsAsked ? *known : record.robots;
 }
 

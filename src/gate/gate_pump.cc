@@ -45,7 +45,7 @@ class Gate::RequestSink : public DrumSink {
     if (!answer.unique && !AskAgain(LoadLe<uint32_t>(answer.value.data()), asked, gate_.options_.request_timeout_s)) {
       // RAM did not know of that request (it was made before a restart), so its answer may be in RobotsCache, behind
       // the check that did not find it. The mark that Ask made must not hide it until the timeout.
-      const uint64_t key = OriginKey(answer.aux.substr(4));
+      const uint64_t key = OriginKey(answer.aux.substr(4), gate_.options_.key);
       const auto soon = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{now_.unix_s} + kAskedBeforeS, ~uint32_t{0}));
       if (const RobotsRef* known = gate_.known_.Find(key, now_.unix_s);
           known != nullptr && known->position == kRobotsAsked) {
@@ -90,7 +90,7 @@ Status Gate::OnCached(const DrumAnswer& answer, GateSink& sink, GateNow now) {
   }
   const auto record = DecodeUrlRecord(answer.aux);
   if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": RobotsCache gave back bytes that are no record");
-  const uint64_t key = OriginKey(record->url);
+  const uint64_t key = OriginKey(record->url, options_.key);
   RobotsRef ref;
   if (!answer.unique) ref = DecodeRobotsRef(answer.value.data());
   // An answer that came after this check was made may be in RAM.
@@ -165,7 +165,7 @@ Status Gate::WalkQueue(DiskQueue& queue, Pass& pass, GateSink& sink, uint64_t ma
     const auto record = DecodeUrlRecord(*bytes);
     if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": a queue gave bytes that are no record");
     RobotsRef ref;
-    const uint64_t key = OriginKey(record->url);
+    const uint64_t key = OriginKey(record->url, options_.key);
     ASSIGN_OR_RETURN(const auto known, FromKnown(*record, key, now.unix_s, ref));
     if (!known) {
       if (Room() == 0) return {};  // it stays, and the pass goes on when there is

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "base/hash_key.h"
 #include "base/result.h"
 #include "disk/block_format.h"
 #include "disk/round_pace.h"
@@ -58,6 +59,7 @@ struct GateOptions {
   // What may wait in the two DRUMs: three quarters and one quarter. The queues are bounded by the disk alone.
   uint64_t disk = uint64_t{16} << 30;
   Codec codec = Codec::kLz4;
+  HashKey key;  // the crawl's: of origins
 
   uint32_t robots_ttl_s = 24 * 3600;  // RFC 9309 section 2.4: at most a day
   uint32_t unreachable_ttl_s = 3600;  // then it is asked again

@@ -34,7 +34,7 @@ struct PageLinksOptions {
 };
 
 struct ResolvedLink {
-  uint64_t hash = 0;  // Hash64 of the canonical URL
+  uint64_t hash = 0;  // of the canonical URL, by LinkOptions::key
   uint64_t host_hash = 0;
   uint32_t url_begin = 0;  // in PageLinks::urls
   uint32_t url_size = 0;

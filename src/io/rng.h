@@ -1,7 +1,8 @@
 // Rng: random numbers from a seed, the same on every machine (xoshiro256**).
 //
 // The standard's engines are portable but its distributions are not; these are. FromSystem is for what must never be
-// repeated, in this or any other process: it begins with 256 bits of the system's random source. Not for secrets.
+// repeated, in this or any other process: it begins with 256 bits of the system's random source. Not for secrets, which
+// SystemRandomWords gives.
 //
 // Thread: one owner.
 
@@ -15,6 +16,9 @@
 #include "base/result.h"
 
 namespace portolan {
+
+// 256 bits of the system's random source, fit for a secret. kIo where there is none.
+Result<std::array<uint64_t, 4>> SystemRandomWords();
 
 class Rng {
  public:

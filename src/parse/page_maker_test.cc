@@ -70,7 +70,7 @@ std::vector<std::string> Links(const PageResult& result) {
   std::vector<std::string> out;
   for (const FoundLink& link : result.links.links) {
     EXPECT_EQ(link.hash, Hash64(result.links.UrlOf(link)));
-    EXPECT_EQ(link.host_hash, HostKey(result.links.UrlOf(link)));
+    EXPECT_EQ(link.host_hash, HostKey(result.links.UrlOf(link), HashKey::Known()));
     std::string text;
     for (size_t bit = 0; bit < kLetters.size(); ++bit) {
       if ((link.flags >> bit & 1) != 0) text += kLetters[bit];

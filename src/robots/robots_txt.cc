@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_set>
+#include <set>
 
 #include "base/ascii.h"
 #include "base/utf8.h"
@@ -167,7 +167,7 @@ RobotsTxt ParseRobots(std::string_view bytes, const RobotsOptions& options) {
   bool delay_own = false;
   bool delay_any = false;
   bool in_delay_agents = false;
-  std::unordered_set<std::string_view> sitemaps;
+  std::set<std::string_view> sitemaps;  // ordered, not hashed: strangers choose them
   for (Lines lines(bytes); !lines.done();) {
     std::string_view line = lines.Next();
     if (line.empty()) continue;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
 #include "url/bad_port.h"
 #include "url/code_points.h"
 #include "url/fast_path.h"
@@ -60,8 +59,8 @@ LinkOutcome Resolve(std::string_view text, const Url* base, const LinkOptions& o
   }
   if (url.port() != Url::kNoPort && IsBadPort(url.port())) [[unlikely]]
     return LinkOutcome::kBadPort;
-  link.hash = Hash64(url.href());
-  link.host_hash = Hash64(host);
+  link.hash = options.key.Hash(url.href());
+  link.host_hash = options.key.Hash(host);
   return LinkOutcome::kCrawlable;
 }
 

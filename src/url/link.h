@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/hash_key.h"
 #include "url/canonical.h"
 #include "url/query_encoder.h"
 #include "url/url.h"
@@ -30,6 +31,7 @@ struct LinkOptions {
   CanonicalRules rules = CanonicalRules::Default();
   uint32_t max_length = 8000;             // bytes of the canonical form; servers refuse request lines above 8 KiB or so
   QueryEncoder* query_encoder = nullptr;  // of the page's encoding; null for UTF-8
+  HashKey key;                            // the crawl's: what URLs and hosts are hashed with
 };
 
 enum class LinkOutcome : uint8_t {
@@ -45,8 +47,8 @@ std::string_view LinkOutcomeName(LinkOutcome outcome);
 
 struct Link {
   Url url;                 // the canonical form; only after kCrawlable
-  uint64_t hash = 0;       // Hash64 of url.href()
-  uint64_t host_hash = 0;  // Hash64 of url.hostname()
+  uint64_t hash = 0;       // LinkOptions::key's, of url.href()
+  uint64_t host_hash = 0;  // likewise, of url.hostname()
   UrlStatus status = UrlStatus::kOk;
 };
 

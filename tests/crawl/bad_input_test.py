@@ -154,10 +154,12 @@ class BadInput(unittest.TestCase):
         manifest = max(self.dir.glob("state/MANIFEST*"))
         text = manifest.read_text()
         before = sorted(path.name for path in self.dir.rglob("*"))
-        for version in ("0", "2"):
-            manifest.write_text(text.replace("portolan-manifest 1", f"portolan-manifest {version}", 1))
-            self.refuse(BAD_INPUT, [manifest.name, f"portolan-manifest {version}", "this program knows"], "resume",
-                        self.dir, made=True)
+        for version, advice in (("1", "begin a new crawl in another directory"), ("3", "use the newer program")):
+            manifest.write_text(text.replace("portolan-manifest 2", f"portolan-manifest {version}", 1))
+            words = [manifest.name, f"of format {version}, this program knows format 2", advice]
+            for verb in (["resume", self.dir], ["run", self.dir, SEED], self.crawl(SEED), ["status", self.dir],
+                         ["check", self.dir], ["why", self.dir, SEED], ["domains", self.dir]):
+                self.refuse(BAD_INPUT, words, *verb, made=True)
         self.assertEqual(sorted(path.name for path in self.dir.rglob("*")), before)  # nothing was touched
         manifest.write_text(text)
         self.assertEqual(crawls.run(PROGRAM, "resume", self.dir, "--max-time", "2s", "--quiet").returncode, VERDICT)

@@ -19,7 +19,7 @@ uint64_t Fetcher::Send(const std::string& url) {
   FetchTask task;
   task.url = url;
   task.address = *Address::Parse("127.0.0.1");
-  task.host = HostKey(url);
+  task.host = HostKey(url, HashKey::Known());
   return Send(std::move(task));
 }
 
@@ -74,7 +74,7 @@ void Fetcher::OnResolved(Resolution&& resolution) {
 }
 
 Resolution Fetcher::Resolve(const std::string& name) {
-  loops_->Resolve({.host = HostKey("http://" + name + "/"), .name = name});
+  loops_->Resolve({.host = HostKey("http://" + name + "/", HashKey::Known()), .name = name});
   std::unique_lock lock(mutex_);
   CHECK(changed_.wait_for(lock, std::chrono::minutes(1), [&] { return resolved_.has_value(); }), "no answer");
   return *std::exchange(resolved_, std::nullopt);
