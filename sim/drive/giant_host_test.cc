@@ -62,7 +62,6 @@ Lap CrawlOf(const World& world, bool with_giant, int64_t deadline_ns) {
   auto crawl = VirtualCrawl::Open(Env::Posix(), world, time, judge, options).value();
 
   const auto add = [&](const std::string& url) {
-    while (crawl->shard().SeedRoom() == 0) ASSERT_TRUE(crawl->shard().OnTick({time.NowNs(), time.UnixNs()}));
     const Status status = crawl->shard().AddSeed(url, {time.NowNs(), time.UnixNs()});
     ASSERT_TRUE(status) << status.error().ToString();
   };

@@ -26,7 +26,9 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
   crawl->key_ = std::make_unique<HashKeyStore>(shard.key);
   VirtualWeb::Options web = options.web;
   web.key = shard.key;
-  crawl->web_ = std::make_unique<VirtualWeb>(world, time, *crawl, crawl.get(), web);
+  FetchEvents& events = *crawl;
+  HitSink& hits = *crawl;
+  crawl->web_ = std::make_unique<VirtualWeb>(world, time, events, &hits, web);
   const auto on_error = [raw = crawl.get()](const Error& error) {
     if (raw->status_) raw->status_ = std::unexpected(error);
   };

@@ -14,6 +14,7 @@
 #include "cli/crawl_dir.h"
 #include "cli/status_file.h"
 #include "crawl/recovery.h"
+#include "crawl/seed_list.h"
 #include "crawl/wiring.h"
 #include "disk/manifest.h"
 #include "io/dry_run_env.h"
@@ -33,7 +34,20 @@ std::vector<std::string> NamesIn(const std::string& dir) {
   return names ? *std::move(names) : std::vector<std::string>();
 }
 
-bool HasManifest(const std::string& state_dir) { return std::ranges::any_of(NamesIn(state_dir), IsManifestName); }
+// In the state of a crawl that has no settings yet: the lock, its seeds, the manifest that names them.
+bool IsOfBeginning(const std::string& name) {
+  return name == kStateLock || name.starts_with("MANIFEST-") || name.starts_with(std::string(kSeedQueue) + "-") ||
+         name.starts_with(std::string(kSeedList) + "-");
+}
+
+// Is there more than the seeds? What cannot be read may be.
+bool HasCheckpoint(const std::string& state_dir) {
+  if (!HasManifest(state_dir)) return false;
+  const auto manifest = Manifest::Read(Env::Posix(), state_dir);
+  if (!manifest) return true;
+  const auto shard = manifest->Find("shard", "shard");
+  return !shard || *shard != nullptr;
+}
 
 enum class Found : uint8_t { kNothing, kBeginning, kCrawl };
 
@@ -45,10 +59,8 @@ Result<Found> Look(const std::string& dir) {
   if (fs::exists(JoinPath(dir, kConfigFile), error)) return Found::kCrawl;
   ASSIGN_OR_RETURN(const std::vector<std::string> names, Env::Posix().List(dir));
   for (const std::string& name : names) {
-    const bool ours =
-        name == kNewConfigFile ||
-        (JoinPath(dir, name) == StateDirOf(dir) &&
-         std::ranges::all_of(NamesIn(StateDirOf(dir)), [](const auto& inside) { return inside == kStateLock; }));
+    const bool ours = name == kNewConfigFile || (JoinPath(dir, name) == StateDirOf(dir) &&
+                                                 std::ranges::all_of(NamesIn(StateDirOf(dir)), IsOfBeginning));
     if (ours) continue;
     return Fail(ErrorCode::kExists, fmt::format("{}: is not empty and holds no crawl: choose another --dir", dir));
   }
@@ -62,7 +74,8 @@ bool HasPages(const EngineOptions& options) {
   const auto manifest = Recover(dry, options);
   if (!manifest) return true;
   const auto section = manifest->Find("shard", "shard");
-  if (!section || *section == nullptr || (*section)->numbers.contains("done.fetched")) return true;
+  if (!section) return true;
+  if (*section != nullptr && (*section)->numbers.contains("done.fetched")) return true;  // null: it has its seeds alone
   std::vector<DryRunEnv::Cut> lost = dry.Cuts();
   std::ranges::move(dry.Removals(), std::back_inserter(lost));
   return std::ranges::any_of(lost, [&](const DryRunEnv::Cut& cut) { return DirName(cut.path) != options.state_dir; });
@@ -137,6 +150,8 @@ Status NoCrawl(const std::string& dir) {
 
 }  // namespace
 
+bool HasManifest(const std::string& state_dir) { return std::ranges::any_of(NamesIn(state_dir), IsManifestName); }
+
 bool HoldsCrawl(const std::string& dir) {
   return Env::Posix().Exists(JoinPath(dir, kConfigFile)) && !Env::Posix().Exists(JoinPath(StateDirOf(dir), kBeginAnew));
 }
@@ -147,6 +162,10 @@ Result<CrawlPlace> CrawlPlace::Begin(const std::string& dir) {
   ASSIGN_OR_RETURN(auto lock, LockState(Env::Posix(), StateDirOf(dir)));
   ASSIGN_OR_RETURN(const Found found, Look(dir));
   if (found == Found::kCrawl) RETURN_IF_ERROR(BeginAnew(dir));
+  // What a beginning that was killed has left. Somebody else's files are not there: Look has seen them all.
+  for (const std::string& name : NamesIn(StateDirOf(dir))) {
+    if (name != kStateLock) RETURN_IF_ERROR(Env::Posix().Remove(JoinPath(StateDirOf(dir), name)));
+  }
   CrawlPlace place(dir, std::move(lock));
   place.begins_ = true;
   place.made_dir_ = before == Found::kNothing;
@@ -172,7 +191,7 @@ Status CrawlPlace::WriteSettings(const Config& config) {
 
 CrawlPlace::~CrawlPlace() {
   const std::string state = StateDirOf(dir_);
-  if (lock_ == nullptr || !begins_ || HasManifest(state)) return;
+  if (lock_ == nullptr || !begins_ || HasCheckpoint(state)) return;
   // Directories go only where they are empty. What makes this a crawl goes before the lock, which goes last.
   std::error_code ignored;
   for (const std::string_view name : {std::string_view("warc"), std::string_view("log"), kNewConfigFile}) {

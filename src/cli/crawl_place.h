@@ -3,10 +3,11 @@
 // Whoever works on a crawl holds the lock in its state, from before the first change to the end. So of several that are
 // started in one directory at once one gets it; the others are told (kBusy) and touch nothing. A new crawl goes through
 //
-//   nothing  →  state/lock  →  crawl.toml, with the seeds  →  the first checkpoint  →  the first fetch
+//   nothing  →  state/lock  →  the seeds and a manifest with them  →  crawl.toml  →  the first checkpoint  →  the first
+//   fetch
 //
-// and may be killed at any point: what stands to the left of crawl.toml is a beginning that the next `crawl` makes
-// again, what stands to the right of it is a crawl that `resume` goes on with, from nothing where there is no
+// and may be killed at any point: what stands to the left of crawl.toml is a beginning that the next `crawl` or `run`
+// makes again, what stands to the right of it is a crawl that `resume` goes on with, from its seeds where there is no
 // checkpoint.
 //
 // A crawl that has no page (its seed was misspelt, say) may be begun anew, with other seeds and settings: its files go.
@@ -26,6 +27,9 @@
 namespace portolan {
 
 inline constexpr const char* kConfigFile = "crawl.toml";
+
+// Has the state a checkpoint, or at least its seeds?
+bool HasManifest(const std::string& state_dir);
 
 // Is there a crawl that can go on, as far as one can see from outside? One that was being begun anew cannot.
 bool HoldsCrawl(const std::string& dir);

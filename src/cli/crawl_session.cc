@@ -16,6 +16,7 @@
 #include "cli/crawl_flags.h"
 #include "cli/limits.h"
 #include "cli/live_display.h"
+#include "cli/seed_writing.h"
 #include "cli/verb_app.h"
 #include "crawl/engine.h"
 #include "crawl/wiring.h"
@@ -142,7 +143,7 @@ void LookAtArchive(const EngineOptions& options) {
 // One session from its place to its end; several engines, where a full disk sends it back to its checkpoint.
 class Session {
  public:
-  Session(const SessionOptions& options, const Config& config, const EngineOptions& engine_options, CrawlPlace& place,
+  Session(const SessionOptions& options, Config& config, const EngineOptions& engine_options, CrawlPlace& place,
           Stopper& stopper)
       : options_(options),
         config_(config),
@@ -153,6 +154,7 @@ class Session {
         is_crawl_(options.resume) {}
 
   Result<SessionEnd> Run() {
+    RETURN_IF_ERROR(TakeSeeds());
     if (!options_.resume) RETURN_IF_ERROR(place_.WriteSettings(config_));
     for (;;) {
       auto end = RunEngine();
@@ -174,12 +176,27 @@ class Session {
   }
 
  private:
+  Status TakeSeeds() {
+    GivenSeeds given = options_.given;
+    if (options_.resume && !engine_options_.seed_list && !HasManifest(engine_options_.state_dir)) {
+      given.first = config_.crawl.seeds;  // its state is gone, and nothing else was there: from the beginning
+    }
+    const SeedWriting how{.goes_on = options_.resume,
+                          .list = engine_options_.seed_list,
+                          .listed_before = options_.listed_before,
+                          .stopped = [this] { return stopper_.stopped(); }};
+    ASSIGN_OR_RETURN(const uint64_t listed, WriteSeeds(engine_options_, given, how));
+    if (!how.list || listed == 0) return {};
+    config_.crawl.seed_list = fmt::format("{} seeds from {}", listed, given.from);
+    seeds_changed_ = true;
+    return {};
+  }
+
   // From the checkpoint, or from nothing, to the end or an error.
   Result<SessionEnd> RunEngine() {
     ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, Engine::Open(Env::Posix(), engine_options_));
-    RETURN_IF_ERROR(engine->AddSeeds(options_.seeds));
     if (options_.resume && !opened_) {
-      if (options_.settings_changed) RETURN_IF_ERROR(place_.WriteSettings(config_));
+      if (options_.settings_changed || seeds_changed_) RETURN_IF_ERROR(place_.WriteSettings(config_));
       LookAtArchive(engine_options_);
     }
     opened_ = true;
@@ -202,24 +219,30 @@ class Session {
   }
 
   const SessionOptions& options_;
-  const Config& config_;
+  Config& config_;
   const EngineOptions& engine_options_;
   CrawlPlace& place_;
   Stopper& stopper_;
   const std::string status_path_;
   bool is_crawl_;        // there is something to go on with
   bool opened_ = false;  // an engine was, before
-  CrawlProgress last_;   // the picture that was shown last
+  bool seeds_changed_ = false;
+  CrawlProgress last_;  // the picture that was shown last
 };
 
 }  // namespace
 
 Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   Config config = options.config;
-  config.crawl.seeds = options.seeds;
-  if (!options.resume && options.seeds.empty()) {
-    return Fail(ErrorCode::kInvalidArgument, "no seeds: name a URL, or a file with --seeds");
+  const bool many = options.given.more != nullptr;
+  if (!options.resume) {
+    if (options.given.first.empty()) {
+      return Fail(ErrorCode::kInvalidArgument, "no seeds: name a URL, or a file with --seeds");
+    }
+    config.crawl.seeds = many ? Config::Words() : options.given.first;
   }
+  // How many there are is known when they are read.
+  if ((many || options.seed_list) && config.crawl.seed_list.empty()) config.crawl.seed_list = options.given.from;
   RETURN_IF_ERROR(ValidateConfig(config));  // as it was asked for, before this machine's limits change it
   WarnOfIgnoredProxy(config);
   const uint64_t descriptors = RaiseDescriptorLimit();
@@ -233,7 +256,7 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   config.fetch.connections = plan.connections;
   ASSIGN_OR_RETURN(const uint64_t memory, MemoryFor(options.config));
   config.memory.total.bytes = memory;
-  ASSIGN_OR_RETURN(EngineOptions engine_options, WireCrawl(config, options.dir, options.seeds, PORTOLAN_VERSION));
+  ASSIGN_OR_RETURN(EngineOptions engine_options, WireCrawl(config, options.dir, config.crawl.seeds, PORTOLAN_VERSION));
   engine_options.fetch.idle_connections = plan.idle;
   engine_options.fetch.dns.max_outstanding = plan.questions;
   // What this machine allows is no setting of the crawl: another one may have more.
@@ -257,7 +280,11 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   ASSIGN_OR_RETURN(SessionEnd end, session.Run());
   if (options.summary) {
     CrawlSummary summary{.dir = options.dir, .progress = end.progress, .limit = end.limit, .failures = {}};
-    if (end.fruitless()) summary.failures = WhySeedsFailed(options.dir, config, options.seeds);
+    if (end.fruitless()) {
+      const bool listed = config.crawl.seeds.empty();
+      summary.failures = WhySeedsFailed(options.dir, config, listed ? options.given.first : config.crawl.seeds,
+                                        end.progress.counts.seeds);
+    }
     PrintSummary(summary, config, options.json);
   }
   return end;

@@ -1,7 +1,7 @@
 // CrawlSession: one run of a crawl in its directory, as the verbs crawl, resume, run and demo share it: settings,
 // signals, display, status file, summary.
 //
-// The directory (docs/crawl_directory.md): crawl.toml holds the settings with the seeds, state/ what the shard knows,
+// The directory (docs/crawl_directory.md): crawl.toml holds the settings, state/ the seeds and what the shard knows,
 // warc/ and log/ what came, status.json how it stands. Who works in it, and how a crawl begins: crawl_place.h.
 //
 // Ctrl-C, SIGTERM or SIGHUP once: nothing new is fetched, what is in flight is given a few seconds, everything is
@@ -17,6 +17,7 @@
 #include "cli/crawl_place.h"
 #include "cli/crawl_summary.h"
 #include "cli/exit_code.h"
+#include "cli/seeds.h"
 #include "cli/status_file.h"
 #include "crawl/config.h"
 #include "crawl/progress.h"
@@ -26,9 +27,12 @@ namespace portolan {
 struct SessionOptions {
   std::string dir;
   Config config;
-  std::vector<std::string> seeds;  // canonical
-  bool resume = false;             // the directory must hold a crawl; else it must hold none that has pages
-  bool settings_changed = false;   // of a crawl that goes on: they are stored
+  GivenSeeds given;  // to be offered; of a crawl that goes on those that may be new
+  // Of a crawl that goes on and whose seeds become too many for its settings: those that stand there.
+  std::vector<std::string> listed_before;
+  bool seed_list = false;         // of a crawl that goes on: its seeds are too many for its settings
+  bool resume = false;            // the directory must hold a crawl; else it must hold none that has pages
+  bool settings_changed = false;  // of a crawl that goes on: they are stored
   bool quiet = false;
   bool json = false;    // the summary as JSON on standard output, else as text
   bool summary = true;  // false: the caller reports

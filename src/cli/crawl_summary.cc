@@ -81,6 +81,7 @@ class Explainer {
  public:
   Explainer(const std::string& dir, const Config& config, const std::vector<std::string>& seeds)
       : log_dir_(JoinPath(dir, "log")), config_(config) {
+    if (!config.crawl.seed_list.empty()) return;  // what their scope is, the state knows
     if (auto scope = Scope::Create(ScopeOf(config, seeds))) scope_.emplace(*std::move(scope));
   }
 
@@ -144,12 +145,13 @@ void Put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), std
 
 }  // namespace
 
-SeedFailures WhySeedsFailed(const std::string& dir, const Config& config, const std::vector<std::string>& seeds) {
+SeedFailures WhySeedsFailed(const std::string& dir, const Config& config, const std::vector<std::string>& seeds,
+                            uint64_t count) {
   SeedFailures failures;
   Explainer explainer(dir, config, seeds);
   const size_t shown = std::min(seeds.size(), SeedFailures::kMost);
   for (size_t i = 0; i < shown; ++i) failures.first.push_back({seeds[i], explainer.Why(seeds[i])});
-  failures.more = seeds.size() - shown;
+  failures.more = std::max<uint64_t>(count, seeds.size()) - shown;
   return failures;
 }
 

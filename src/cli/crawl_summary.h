@@ -27,7 +27,9 @@ struct SeedFailures {
 };
 
 // What the log in `dir` says of the seeds; redirects are followed as the crawl did.
-SeedFailures WhySeedsFailed(const std::string& dir, const Config& config, const std::vector<std::string>& seeds);
+// `seeds` are all of them, or of a list in the state some; `count` is how many there are.
+SeedFailures WhySeedsFailed(const std::string& dir, const Config& config, const std::vector<std::string>& seeds,
+                            uint64_t count);
 
 struct CrawlSummary {
   std::string dir;

@@ -22,6 +22,7 @@ constexpr Fixed kFixed[] = {
     {"politeness.robots_token", "likewise"},
     {"budget.enabled", "URLs wait where the other way would not look for them"},
     {"budget.queues", "URLs wait in those that there are"},
+    {"crawl.seed_list", "the crawl writes it: 'portolan run' takes more seeds"},
     {"archive.prefix", "recovery knows the crawl's files by it"},
     {"archive.directories", "recovery knows them by their order; one may be added at the end"},
 };

@@ -1,14 +1,19 @@
 // Seeds: where a crawl begins, as people name them: on the command line, in a file, on standard input.
 //
-// What is typed must be right. Of a file, which may come from elsewhere and have a million lines, a line that is no URL
-// is named and left out; `strict` makes it an error.
+// What is typed must be right. Of a file, which may come from elsewhere and have ten million lines, a line that is no
+// URL is named and left out; `strict` makes it an error. The file is read as a stream, so that pipes will do.
 //
-// Thread: any. Memory bound: the file, to kMaxSeedBytes.
+// Thread: one. Memory bound: the URLs of the arguments, a piece of the file and its longest line, to kMaxSeedLine.
 
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -21,9 +26,45 @@ struct SeedSource {
   std::string file = {};  // one URL per line, '#' begins a comment; "-": standard input; empty: none
   bool strict = false;
 };
-inline constexpr size_t kMaxSeedBytes = size_t{1} << 30;
+inline constexpr size_t kMaxSeedLine = size_t{1} << 20;  // bytes; the rest of a longer line counts for nothing
 
-// Canonical, sorted, each once. kInvalidArgument: a URL of the arguments; kCorrupt: the file.
-Result<std::vector<std::string>> ReadSeeds(const SeedSource& source, const Config& config);
+class SeedReader {
+ public:
+  static Result<std::unique_ptr<SeedReader>> Open(const SeedSource& source, const Config& config);
+
+  // The next one, canonical; none: that was all. kInvalidArgument: a URL of the arguments; kCorrupt: the file.
+  Result<std::optional<std::string>> Next();
+
+  // Where they come from, for people: "the command line", "list.txt".
+  std::string name() const;
+
+ private:
+  SeedReader(SeedSource source, const Config& config) : source_(std::move(source)), config_(config) {}
+  Status OpenFile();
+  // The next line of the file, into line_; false at its end.
+  Result<bool> NextLine();
+  Status EndOfFile();
+
+  const SeedSource source_;
+  const Config config_;
+  size_t next_url_ = 0;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, nullptr};
+  std::string file_name_;
+  std::string piece_;
+  size_t at_ = 0;  // in piece_
+  std::string line_;
+  uint64_t line_number_ = 0;
+  uint64_t good_ = 0;      // lines of the file
+  uint64_t left_out_ = 0;  // likewise
+};
+
+// The seeds that a crawl is given, before it has a place to keep them.
+struct GivenSeeds {
+  // All of them, canonical, sorted, each once; or, where they are more than kSeedsInSettings, the first.
+  std::vector<std::string> first;
+  std::shared_ptr<SeedReader> more;  // null: those were all
+  std::string from;                  // SeedReader::name
+};
+Result<GivenSeeds> ReadSeeds(const SeedSource& source, const Config& config);
 
 }  // namespace portolan

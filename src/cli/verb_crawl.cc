@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/cli.h"
@@ -14,6 +15,7 @@
 #include "cli/seeds.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
+#include "crawl/seed_list.h"
 #include "flow/url_record.h"
 
 namespace portolan {
@@ -45,19 +47,39 @@ Status ReadStart(const VerbApp& app, const StartFlags& flags, SessionOptions& se
   SeedSource source = flags.seeds;
   const std::vector<std::string>& more = session.config.crawl.seeds;
   source.urls.insert(source.urls.end(), more.begin(), more.end());
-  ASSIGN_OR_RETURN(session.seeds, ReadSeeds(source, session.config));
+  if (!session.config.crawl.seed_list.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "crawl.seed_list: the crawl writes it; name a file with --seeds");
+  }
+  ASSIGN_OR_RETURN(session.given, ReadSeeds(source, session.config));
   return {};
 }
 
-// The crawl in session.dir goes on with `wanted`, as far as it may.
-Status ReadOn(const Config& stored, Config wanted, SessionOptions& session) {
+// The crawl in session.dir goes on with `wanted`, as far as it may, and with the seeds that are given beside those of
+// wanted.
+Status ReadOn(const Config& stored, Config wanted, GivenSeeds given, SessionOptions& session) {
+  Config::Words& seeds = wanted.crawl.seeds;
+  seeds.insert(seeds.end(), given.first.begin(), given.first.end());
+  std::ranges::sort(seeds);
+  seeds.erase(std::ranges::unique(seeds).begin(), seeds.end());
+  const bool listed = !stored.crawl.seed_list.empty();
+  if (!listed && !given.more) {
+    const auto known = [&stored](const std::string& seed) {
+      return std::ranges::find(stored.crawl.seeds, seed) != stored.crawl.seeds.end();
+    };
+    std::erase_if(given.first, known);
+  }
+  if (listed || given.more || seeds.size() > kSeedsInSettings) {
+    seeds.clear();
+    if (!listed) session.listed_before = stored.crawl.seeds;
+  }
+  session.seed_list = seeds.empty();
   // A pattern that is asked for again is there already.
   Config::Words& exclude = wanted.scope.exclude;
   for (auto pattern = exclude.begin(); pattern != exclude.end();) {
     pattern = std::find(exclude.begin(), pattern, *pattern) == pattern ? std::next(pattern) : exclude.erase(pattern);
   }
   RETURN_IF_ERROR(CheckChanges(stored, wanted, session.settings_changed));
-  ASSIGN_OR_RETURN(session.seeds, ReadSeeds({.urls = wanted.crawl.seeds}, wanted));
+  session.given = std::move(given);
   session.config = std::move(wanted);
   session.resume = true;
   return {};
@@ -86,8 +108,8 @@ int RunCrawl(int argc, char** argv) {
       "Exit code 1: the crawl is done and has not one page.");
   if (const auto code = app.Parse(argc, argv)) return *code;
   if (const Status status = ReadStart(app, flags, session); !status) return Complain(status.error());
-  if (session.dir.empty() && !session.seeds.empty()) {
-    session.dir = "crawl-" + std::string(HostOf(session.seeds.front()));
+  if (session.dir.empty() && !session.given.first.empty()) {
+    session.dir = "crawl-" + std::string(HostOf(session.given.first.front()));
   }
   return RunCrawlVerb(session);
 }
@@ -120,7 +142,12 @@ int RunResume(int argc, char** argv) {
   if (!stored) return Complain(stored.error());
   auto wanted = ApplyCrawlFlags(flags, *stored);
   if (!wanted) return Complain(wanted.error());
-  if (const Status status = ReadOn(*stored, *std::move(wanted), session); !status) return Complain(status.error());
+  auto given = ReadSeeds({.urls = wanted->crawl.seeds}, *wanted);
+  if (!given) return Complain(given.error());
+  wanted->crawl.seeds.clear();
+  if (const Status status = ReadOn(*stored, *std::move(wanted), *std::move(given), session); !status) {
+    return Complain(status.error());
+  }
   return RunCrawlVerb(session);
 }
 
@@ -148,10 +175,11 @@ int RunRun(int argc, char** argv) {
   // Seeds that were there stay, whether they are named again or not.
   Config wanted = session.config;
   wanted.crawl.seeds = stored->crawl.seeds;
-  for (const std::string& seed : session.seeds) {
-    if (std::ranges::find(wanted.crawl.seeds, seed) == wanted.crawl.seeds.end()) wanted.crawl.seeds.push_back(seed);
+  wanted.crawl.seed_list = stored->crawl.seed_list;
+  GivenSeeds given = std::exchange(session.given, {});
+  if (const Status status = ReadOn(*stored, std::move(wanted), std::move(given), session); !status) {
+    return Complain(status.error());
   }
-  if (const Status status = ReadOn(*stored, std::move(wanted), session); !status) return Complain(status.error());
   return RunCrawlVerb(session);
 }
 

@@ -109,7 +109,7 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
   RETURN_IF_ERROR(ReplaceFile(Env::Posix(), beside.ca, running.server->ca_pem()));
   config.fetch.dns_servers = {fmt::format("127.0.0.1:{}", running.server->ports().dns)};
   config.fetch.ca_file = beside.ca;
-  ASSIGN_OR_RETURN(session.seeds, ReadSeeds({.urls = running.world->Seeds()}, config));
+  ASSIGN_OR_RETURN(session.given, ReadSeeds({.urls = running.world->Seeds()}, config));
   if (!flags.quiet) {
     fmt::print(stderr, "a web of {} pages on {} domains, all on this machine; crawling {} pages of it into {}\n",
                running.world->TotalPages(), running.world->Domains(), flags.pages, flags.dir);

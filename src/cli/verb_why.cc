@@ -18,6 +18,7 @@
 #include "cli/verbs.h"
 #include "crawl/locate_url.h"
 #include "crawl/scope.h"
+#include "crawl/seed_list.h"
 #include "crawl/wiring.h"
 #include "flow/url_record.h"
 #include "io/env.h"
@@ -267,7 +268,19 @@ Result<Finding> Look(const std::string& dir, const std::string& text) {
   ASSIGN_OR_RETURN(finding.url, CanonicalSeed(text, any_length));
   const std::vector<std::string>& seeds = config.crawl.seeds;
   finding.seed = std::find(seeds.begin(), seeds.end(), finding.url) != seeds.end();
-  ASSIGN_OR_RETURN(Scope scope, Scope::Create(ScopeOf(config, seeds)));
+  ScopeOptions scope_options = ScopeOf(config, seeds);
+  if (!config.crawl.seed_list.empty()) {
+    RETURN_IF_ERROR(WithCommitted(Env::Posix(), StateDirOf(dir), [&](const Manifest& manifest) -> Status {
+      ASSIGN_OR_RETURN(SeedNames names,
+                       ReadSeedNames(Env::Posix(), manifest, scope_options.mode, HashKey::Known(), uint64_t{1} << 40));
+      scope_options.listed = std::make_shared<const SeedNames>(std::move(names));
+      return ForEachListedSeed(Env::Posix(), manifest, [&](std::string_view seed) {
+        finding.seed = seed == finding.url;
+        return !finding.seed;
+      });
+    }));
+  }
+  ASSIGN_OR_RETURN(Scope scope, Scope::Create(scope_options));
   finding.in_scope =
       finding.seed ? !scope.Excludes(finding.url) : scope.Contains(finding.url, HostKey(finding.url, HashKey::Known()));
   finding.switched_off = SwitchedOff(dir, config, finding.url);

@@ -153,7 +153,7 @@ Result<Config> LoadWholeConfig(Env& env, const std::string& path) {
     if (!table.contains(section)) return unfit(fmt::format("there is no [{}]", section));
   }
   ASSIGN_OR_RETURN(Config config, ConfigOf(table, path, {}));
-  if (config.crawl.seeds.empty()) return unfit("crawl.seeds names none");
+  if (config.crawl.seeds.empty() && config.crawl.seed_list.empty()) return unfit("crawl.seeds names none");
   if (const Status status = ValidateConfig(config); !status) {
     return Fail(ErrorCode::kCorrupt, fmt::format("{}: {}", path, status.error().message()));
   }

@@ -57,6 +57,8 @@ struct Config {
   struct Crawl {
     Profile profile = Profile::kSite;
     Words seeds;
+    // Where the seeds are too many for crawl.toml: how many there are and where they came from. Written by the crawl.
+    std::string seed_list;
     // Limits of the whole crawl. 0: none.
     uint64_t max_pages = 1'000'000;
     // Links from a seed; 0: the seeds alone; written "none": no limit. Chains of "next chapter" are thousands long.

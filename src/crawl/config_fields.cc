@@ -116,6 +116,10 @@ const std::vector<ConfigField>& ConfigFields() {
   static const std::vector<ConfigField> fields = {
       SETTING(crawl, profile, "Where the defaults come from: site (one's own or a few sites) or web (the open web)."),
       SETTING(crawl, seeds, "URLs to begin with, beside those on the command line."),
+      SETTING(crawl, seed_list,
+              "Where the seeds are too many for this file (more than 100): how many the crawl's state holds, and where "
+              "they "
+              "came from. Written by the crawl."),
       NUMBER(crawl, max_pages, 0, 1'000'000'000'000'000, "Stop after so many pages were fetched; 0 for no limit."),
       NUMBER(crawl, max_depth, 0, UINT16_MAX,
              "Follow links up to so many steps from a seed; 0: the seeds alone; \"none\": no limit."),

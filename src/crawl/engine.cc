@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "crawl/recovery.h"
+#include "crawl/seed_list.h"
 #include "io/process.h"
 
 namespace portolan {
@@ -30,6 +31,20 @@ constexpr uint64_t kToldTroubles = 50;  // hosts that do not answer, in the log 
 uint64_t WeightOf(const PageResult& result) {
   return sizeof(PageResult) + result.archive.bytes.size() + result.links.text.size() +
          result.links.links.size() * sizeof(FoundLink);
+}
+
+// Secrets go to the servers of these, each kept by its name.
+Status AddListedSeeds(Env& env, const Manifest& manifest, std::vector<std::string>& seeds) {
+  RETURN_IF_ERROR(ForEachListedSeed(env, manifest, [&seeds](std::string_view url) {
+    seeds.emplace_back(url);
+    return seeds.size() <= kSeedsWithSecrets;
+  }));
+  if (seeds.size() <= kSeedsWithSecrets) return {};
+  return portolan::Fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("fetch.headers, fetch.cookies and fetch.login go to the seeds' servers alone, and more "
+                  "than {} seeds are too many for that",
+                  kSeedsWithSecrets));
 }
 
 }  // namespace
@@ -100,6 +115,16 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   }
   FetchOptions fetch = options.fetch;
   fetch.dns.key = key;
+  ASSIGN_OR_RETURN(const ManifestSection* list, engine->manifest_->Find(kSeedList, DiskQueue::kKind));
+  if (list != nullptr) {
+    ASSIGN_OR_RETURN(engine->seed_list_, DiskQueue::Open(engine->later_env_, *engine->manifest_, {.name = kSeedList}));
+  }
+  if (options.seed_list) {
+    ASSIGN_OR_RETURN(SeedNames names,
+                     ReadSeedNames(env, *engine->manifest_, shard.scope.mode, key, options.max_seed_names));
+    shard.scope.listed = std::make_shared<const SeedNames>(std::move(names));
+    if (fetch.for_seeds.wanted()) RETURN_IF_ERROR(AddListedSeeds(env, *engine->manifest_, fetch.for_seeds.seeds));
+  }
   ASSIGN_OR_RETURN(engine->fetch_, FetchLoops::Create(fetch, *engine));
   ASSIGN_OR_RETURN(engine->shard_, Shard::Open(engine->later_env_, *engine->manifest_, *engine->merges_,
                                                *engine->fetch_, *engine, shard, engine->Now()));
@@ -437,6 +462,7 @@ void Engine::AnswerAsked(std::vector<LocalServer::ClientId>& clients, std::strin
 std::vector<Checkpointable*> Engine::Checkpointables() const {
   std::vector<Checkpointable*> all = shard_->Checkpointables();
   all.push_back(key_.get());
+  if (seed_list_) all.push_back(seed_list_.get());
   all.push_back(archive_.get());
   all.push_back(log_.get());
   return all;

@@ -47,6 +47,7 @@
 #include "crawl/shard.h"
 #include "disk/checkpointer.h"
 #include "disk/manifest.h"
+#include "disk/queue.h"
 #include "disk/sync_later.h"
 #include "fetch/fetch_loops.h"
 #include "io/clock.h"
@@ -68,6 +69,8 @@ struct EngineOptions {
   std::string state_dir;
   // Of a new crawl; none: one of the system's random source. One that goes on has its own, from the manifest.
   std::optional<HashKey> key;
+  bool seed_list = false;  // the seeds are not all in shard.scope: the state has their list (seed_list.h)
+  uint64_t max_seed_names = uint64_t{1} << 40;  // of that list, for the scope
   bool locked = false;  // the owner has the state's lock, and keeps it longer than the engine lives
   ShardOptions shard;
   FetchOptions fetch;
@@ -95,7 +98,8 @@ class Engine : private FetchHandler, private ArchivePort {
   static Result<std::unique_ptr<Engine>> Open(Env& env, const EngineOptions& options);
   ~Engine() override;
 
-  // Canonical URLs. Those that are known already change nothing.
+  // Canonical URLs. Those that are known already change nothing. For tests and benchmarks: a crawl's seeds are in its
+  // state before it is opened (SeedWriter).
   Status AddSeeds(const std::vector<std::string>& seeds);
 
   // `show` is called on this thread, now and then and once at the end.
@@ -152,6 +156,7 @@ class Engine : private FetchHandler, private ArchivePort {
   std::unique_ptr<Manifest> manifest_;
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<HashKeyStore> key_;
+  std::unique_ptr<DiskQueue> seed_list_;  // null: there is none
   std::unique_ptr<ArchiveWriter> archive_;
   std::unique_ptr<CrawlLog> log_;
   // What the archive had no room for; while there is any the shard is paused. At most what was in flight.

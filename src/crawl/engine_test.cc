@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "crawl/hash_key_store.h"
+#include "crawl/seed_list.h"
 #include "crawl/wiring.h"
 #include "disk/committed.h"
 #include "disk/drum.h"
@@ -98,6 +99,24 @@ TEST_F(EngineTest, EachCrawlHashesWithItsOwnKey) {
   ASSERT_TRUE(engine_->AddSeeds(seeds_));
   ASSERT_TRUE(run());
   EXPECT_FALSE(key_in(other, options_.state_dir) == key);
+}
+
+TEST_F(EngineTest, SeedsAreOfferedOnceInACrawlsLife) {
+  engine_.reset();
+  MemEnv other;
+  ASSERT_TRUE(other.CreateDirs(options_.state_dir));
+  {
+    SeedWriter writer = SeedWriter::Open(other, options_.state_dir, HashKey({1, 2, 3, 4})).value();
+    for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(writer.Offer("http://127.0.0.1:1/" + std::to_string(i)));
+    ASSERT_TRUE(writer.Finish());
+  }
+  for (int run = 0; run < 3; ++run) {
+    engine_ = Engine::Open(other, options_).value();
+    const auto end = RunUntil([](const CrawlProgress& progress) { return progress.counts.seeds >= 10'000; });
+    ASSERT_TRUE(end) << end.error().ToString();
+    EXPECT_EQ(end->counts.seeds, 10'000U) << run;
+    engine_.reset();
+  }
 }
 
 TEST_F(EngineTest, AFullDiskIsAPause) {

@@ -7,6 +7,7 @@
 #include "budget/beast.h"
 #include "crawl/hash_key_store.h"
 #include "crawl/pay_level.h"
+#include "crawl/seed_list.h"
 #include "disk/block_file.h"
 #include "disk/committed.h"
 #include "disk/drum.h"
@@ -88,6 +89,7 @@ class Search {
   Status InGate();
   Status InBudget();
   Status InSeen();
+  Status InSeen(const ManifestSection& seen);
   Status OfDomain();
   Status OfRobots();
 
@@ -252,12 +254,19 @@ Status Search::InBudget() {
 Status Search::InSeen() {
   if (result_.seen) return {};
   ASSIGN_OR_RETURN(const ManifestSection* seen, manifest_.Find(names_.seen, Drum::kKind));
-  if (seen == nullptr) return {};
-  Say("all URLs that were seen", BytesOf(*seen));
-  ASSIGN_OR_RETURN(const auto in_z, FindInZ(env_, manifest_.dir(), *seen, 0, key_.Hash(url_)));
+  if (seen != nullptr) RETURN_IF_ERROR(InSeen(*seen));
+  if (result_.seen || found()) return {};
+  ASSIGN_OR_RETURN(const bool seed, InQueue(kSeedQueue, "seeds that wait"));
+  if (seed) Found(UrlPlace::kUnchecked, "a seed that was not looked at yet");
+  return {};
+}
+
+Status Search::InSeen(const ManifestSection& seen) {
+  Say("all URLs that were seen", BytesOf(seen));
+  ASSIGN_OR_RETURN(const auto in_z, FindInZ(env_, manifest_.dir(), seen, 0, key_.Hash(url_)));
   result_.seen = in_z.has_value();
   if (result_.seen) return {};
-  return ForEachTuple(env_, manifest_.dir(), *seen, [&](std::string_view aux, bool answered) {
+  return ForEachTuple(env_, manifest_.dir(), seen, [&](std::string_view aux, bool answered) {
     if (!IsIt(aux)) return true;
     if (answered) {
       result_.seen = true;

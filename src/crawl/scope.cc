@@ -4,30 +4,20 @@
 
 #include <algorithm>
 
-#include "flow/address.h"
-#include "url/url.h"
+#include "base/check.h"
 
 namespace portolan {
 Result<Scope> Scope::Create(const ScopeOptions& options) {
-  ASSIGN_OR_RETURN(PublicSuffixes suffixes, PublicSuffixes::Builtin());
-  Scope scope(options, std::move(suffixes));
+  CHECK(!options.listed || options.listed->mode() == options.mode, "names of seeds for another kind of scope");
+  ASSIGN_OR_RETURN(SeedNames names, SeedNames::Create(options.mode, options.key));
   for (const std::string& seed : options.seeds) {
-    const std::optional<Url> url = Url::Parse(seed);
-    if (!url) return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no URL", seed));
-    switch (options.mode) {
-      case ScopeMode::kDomain:
-        scope.names_.emplace(scope.suffixes_.PayLevelDomain(*url));
-        break;
-      case ScopeMode::kHost:
-        scope.names_.emplace(url->hostname());
-        break;
-      case ScopeMode::kPrefix:
-        scope.prefixes_.emplace_back(url->href().substr(0, url->href().rfind('/', url->href().find('?')) + 1));
-        break;
-      case ScopeMode::kAny:
-        break;
+    if (HostOf(seed).empty()) {
+      return Fail(ErrorCode::kInvalidArgument, fmt::format("scope: '{}' is no URL", seed));
     }
+    names.Add(seed);
   }
+  names.Finish();
+  Scope scope(options, std::move(names));
   scope.include_ = options.include_domains;
   scope.include_prefixes_ = options.include_prefixes;
   scope.exclude_ = options.exclude_domains;
@@ -51,13 +41,9 @@ bool Scope::HostInside(std::string_view host) const {
     case ScopeMode::kPrefix:  // decided by the URL
       return true;
     case ScopeMode::kHost:
-      return names_.contains(std::string(host));
-    case ScopeMode::kDomain: {
-      // The list knows names only; an address is its own domain.
-      const std::string_view domain =
-          Address::Parse(host) ? std::string_view() : suffixes_.RegistrableDomain(host, SuffixChoice::kIcannAndPrivate);
-      return names_.contains(std::string(domain.empty() ? host : domain));
-    }
+      return IsSeeds(host);
+    case ScopeMode::kDomain:
+      return IsSeeds(names_.DomainOf(host));
   }
   return false;
 }
@@ -82,7 +68,7 @@ bool Scope::Contains(std::string_view url, uint64_t host) {
   }
   if (mode_ == ScopeMode::kPrefix) {
     bool below = Below(HostOf(url), include_);
-    for (const std::string& prefix : prefixes_) below = below || url.starts_with(prefix);
+    below = below || names_.HasDirectoryOf(url) || (listed_ && listed_->HasDirectoryOf(url));
     for (const std::string& prefix : include_prefixes_) below = below || url.starts_with(prefix);
     if (!below) return false;
   }

@@ -9,30 +9,33 @@
 // With requisites (docs/requisites.md) a URL that a page needs to be shown passes wherever it is, unless it is
 // excluded.
 //
-// Thread: one owner. Memory bound: the lists given, and kCache entries of 16 bytes.
+// Thread: one owner. Memory bound: the lists given, 8 bytes for each name of a seed, and kCache entries of 16 bytes.
 
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
+#include "base/hash_key.h"
 #include "base/result.h"
 #include "crawl/config.h"
+#include "crawl/seed_names.h"
 #include "flow/url_record.h"
-#include "url/domain.h"
 
 namespace portolan {
 
 struct ScopeOptions {
   ScopeMode mode = ScopeMode::kDomain;
   std::vector<std::string> seeds;             // canonical URLs
+  std::shared_ptr<const SeedNames> listed;    // of seeds that are too many to be listed here; null: there are none
   std::vector<std::string> include_domains;   // besides the seeds': they and everything below them
   std::vector<std::string> include_prefixes;  // of URLs
   std::vector<std::string> exclude_domains;
   std::vector<std::string> exclude_urls;  // globs: * is any run of bytes, ? any one; "*.zip", "*/calendar/*"
+  HashKey key;                            // the crawl's
   bool requisites = false;                // what pages in scope need to be shown belongs to the crawl, on any host
 };
 
@@ -63,17 +66,21 @@ class Scope {
   };
   static constexpr size_t kCache = 1 << 14;
 
-  Scope(const ScopeOptions& options, PublicSuffixes suffixes)
-      : mode_(options.mode), requisites_(options.requisites), suffixes_(std::move(suffixes)), cache_(kCache) {}
+  Scope(const ScopeOptions& options, SeedNames names)
+      : mode_(options.mode),
+        requisites_(options.requisites),
+        names_(std::move(names)),
+        listed_(options.listed),
+        cache_(kCache) {}
   bool HostInside(std::string_view host) const;
+  bool IsSeeds(std::string_view name) const { return names_.Has(name) || (listed_ && listed_->Has(name)); }
   bool MatchesAny(std::string_view url) const;  // of globs_
   static bool Below(std::string_view host, const std::vector<std::string>& domains);
 
   ScopeMode mode_;
   bool requisites_;
-  PublicSuffixes suffixes_;
-  std::unordered_set<std::string> names_;  // registered domains or hosts of the seeds
-  std::vector<std::string> prefixes_;
+  SeedNames names_;
+  std::shared_ptr<const SeedNames> listed_;
   std::vector<std::string> include_;
   std::vector<std::string> include_prefixes_;
   std::vector<std::string> exclude_;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "crawl/seed_list.h"
 #include "gate/robots_request.h"
 
 namespace portolan {
@@ -63,10 +64,12 @@ class Shard::UniqueOnward : public UniqueSink {
 
 Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, Executor& executor, FetchPort& port,
                                            ArchivePort& archive, const ShardOptions& asked, Moment now) {
-  ASSIGN_OR_RETURN(Scope scope, Scope::Create(asked.scope));
   ShardOptions options = asked;
+  options.scope.key = options.key;
+  ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
   options.admission.key = options.gate.key = options.frontier.key = options.key;
   std::unique_ptr<Shard> shard(new Shard(port, archive, options, std::move(scope)));
+  ASSIGN_OR_RETURN(shard->seeds_, DiskQueue::Open(env, manifest, {.name = kSeedQueue}));
   ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, executor, options.seen));
   if (options.admission.enabled) {
     ASSIGN_OR_RETURN(shard->admission_, Admission::Open(env, manifest, executor, options.admission));
@@ -90,11 +93,10 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, E
 // ---- events
 
 Status Shard::AddSeed(std::string_view url, Moment now) {
-  ++counts_.seeds;
   UrlRecord record;
   record.url = url;
   EncodeUrlRecord(record, encoded_);
-  RETURN_IF_ERROR(seen_->Add(options_.key.Hash(url), encoded_));
+  RETURN_IF_ERROR(seeds_->Append(encoded_));
   next_wake_ns_ = now.now_ns;
   return {};
 }
@@ -340,6 +342,21 @@ Status Shard::OfferLinks(const LinkList& list, const LinkSource& from) {
   return {};
 }
 
+Status Shard::OfferSeeds(bool* moved) {
+  const uint64_t room = std::min(kMoveStep, seen_->Room());
+  for (uint64_t offered = 0; offered < room && seeds_->size() > 0; ++offered) {
+    ASSIGN_OR_RETURN(const std::string* bytes, seeds_->Front());
+    if (bytes == nullptr) break;
+    const std::optional<UrlRecord> record = DecodeUrlRecord(*bytes);
+    if (!record) return Fail(ErrorCode::kCorrupt, "not a record in the queue of seeds");
+    RETURN_IF_ERROR(seen_->Add(options_.key.Hash(record->url), *bytes));
+    seeds_->PopFront();
+    ++counts_.seeds;
+    *moved = true;
+  }
+  return {};
+}
+
 // ---- the pump
 
 Status Shard::Pump(Moment now) {
@@ -351,6 +368,7 @@ Status Shard::Pump(Moment now) {
   next_wake_ns_ = kNever;
   const bool limited = AtLimit(now);
   const bool ending = stopping_ || limited;
+  if (!ending && !inbox_waits_) RETURN_IF_ERROR(OfferSeeds(&moved));
   if (!ending && !paused_) AskWaitingNames(now);
   const bool dispatching = !ending && !inbox_waits_ && !paused_;
   if (dispatching) RETURN_IF_ERROR(DispatchTasks(now));
@@ -367,7 +385,7 @@ Status Shard::Pump(Moment now) {
       state_ = State::kStopped;
     } else if (limited) {
       state_ = State::kDone;
-    } else if (seen_->waiting() == 0 && (admission_ == nullptr || admission_->waiting() == 0) &&
+    } else if (seeds_->size() == 0 && seen_->waiting() == 0 && (admission_ == nullptr || admission_->waiting() == 0) &&
                gate_->waiting() == 0 && frontier_->counts().urls() == 0) {
       state_ = State::kDone;
     }
@@ -580,7 +598,7 @@ bool Shard::AtLimit(Moment now) {
 
 Shard::Census Shard::TakeCensus() const {
   Census census;
-  census.unanswered = seen_->waiting();
+  census.unanswered = seeds_->size() + seen_->waiting();
   census.admission = admission_ == nullptr ? 0 : admission_->waiting();
   census.gate = gate_->waiting();
   census.frontier = frontier_->counts().waiting();
@@ -593,7 +611,7 @@ Shard::Census Shard::TakeCensus() const {
 // ---- checkpoint
 
 std::vector<Checkpointable*> Shard::Checkpointables() {
-  std::vector<Checkpointable*> all = {this};
+  std::vector<Checkpointable*> all = {this, seeds_.get()};
   for (const auto& part : {seen_->Checkpointables(), gate_->Checkpointables(), frontier_->Checkpointables()}) {
     all.insert(all.end(), part.begin(), part.end());
   }

@@ -62,6 +62,7 @@
 #include "crawl/scope.h"
 #include "crawl/trouble.h"
 #include "disk/manifest.h"
+#include "disk/queue.h"
 #include "flow/fetch.h"
 #include "flow/page_result.h"
 #include "flow/url_record.h"
@@ -116,11 +117,9 @@ class Shard : public Checkpointable {
   static Result<std::unique_ptr<Shard>> Open(Env& env, const Manifest& manifest, Executor& executor, FetchPort& port,
                                              ArchivePort& archive, const ShardOptions& options, Moment now);
 
-  // `url` is canonical. Seeds are in scope by definition, unless an exclusion names them; known ones are ignored.
+  // `url` is canonical. Seeds are in scope by definition, unless an exclusion names them; known ones are ignored. They
+  // wait on disk (the queue "seeds", seed_list.h) until URLseen takes them, and are offered once in a crawl's life.
   Status AddSeed(std::string_view url, Moment now);
-
-  // So many seeds may be added now; there is room again after a turn or the end of a round.
-  uint64_t SeedRoom() const { return seen_->Room(); }
 
   // All that follows from this result could be taken now.
   bool HasRoomFor(const PageResult& result) const;
@@ -148,7 +147,7 @@ class Shard : public Checkpointable {
   int64_t NextWake() const { return next_wake_ns_; }
 
   struct Census {
-    uint64_t unanswered = 0;  // links in URLseen: new or not is not known yet
+    uint64_t unanswered = 0;  // seeds, and links in URLseen: new or not is not known yet
     uint64_t admission = 0;   // in STAR, BEAST's queues or Q_F
     uint64_t gate = 0;
     uint64_t frontier = 0;
@@ -282,6 +281,7 @@ class Shard : public Checkpointable {
   Status AddToGate(const UrlRecord& record, GateSink& sink, Moment now);
   Status TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now);
   Status OfferLinks(const LinkList& list, const LinkSource& from);
+  Status OfferSeeds(bool* moved);
   Status Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now);
   void EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about);
   void Deny(const UrlRecord& record, DenyReason reason, Moment now);
@@ -302,6 +302,7 @@ class Shard : public Checkpointable {
   ArchivePort& archive_;
   const ShardOptions options_;
   Scope scope_;
+  std::unique_ptr<DiskQueue> seeds_;
   std::unique_ptr<UrlSeen> seen_;
   std::unique_ptr<Admission> admission_;  // null without budgets
   std::unique_ptr<Gate> gate_;

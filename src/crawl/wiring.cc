@@ -209,6 +209,8 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   options.state_dir = JoinPath(dir, "state");
   options.control = ControlPathOf(dir);
   options.shard = ShardOf(config, seeds);
+  options.seed_list = !config.crawl.seed_list.empty();
+  options.max_seed_names = memory / 8 / sizeof(uint64_t);  // an eighth
   options.pages_are_goal = config.crawl.max_pages != ForProfile(config.crawl.profile).crawl.max_pages;
   options.fetch = FetchOf(config, version, seeds);
   options.page = PageOf(config);

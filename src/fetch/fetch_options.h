@@ -60,6 +60,8 @@ struct ForSeeds {
   std::vector<std::string> headers;  // "Name: value"; to their registered domains, Authorization to their origins
   std::vector<std::string> cookies;  // "name=value"; to their registered domains
   std::string login;                 // "NAME:PASSWORD"; HTTP basic, to their origins
+
+  bool wanted() const { return !headers.empty() || !cookies.empty() || !login.empty(); }
 };
 
 struct FetchOptions {
