@@ -13,15 +13,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+double InSeconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 // URLs of a client may be any bytes; JSON wants UTF-8.
 std::string DumpJson(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-Json GapJson(const SmallestGap& gap) { return gap.ns < 0 ? Json() : Json(Seconds(gap.ns)); }
+Json GapJson(const SmallestGap& gap) { return gap.ns < 0 ? Json() : Json(InSeconds(gap.ns)); }
 
 std::string GapText(const SmallestGap& gap) {
-  return gap.ns < 0 ? "none" : fmt::format("{:.3f} s ({})", Seconds(gap.ns), gap.where);
+  return gap.ns < 0 ? "none" : fmt::format("{:.3f} s ({})", InSeconds(gap.ns), gap.where);
 }
 
 double Share(uint64_t part, uint64_t whole) {
@@ -110,7 +110,7 @@ std::string AccountTable(const Account& account) {
     fmt::format_to(std::back_inserter(text), "{:<40} {}\n", name, value);
   };
   line("requests",
-       fmt::format("{} in {}, {}", account.fetches, FormatDuration(Seconds(account.last_ns - account.first_ns)),
+       fmt::format("{} in {}, {}", account.fetches, FormatDuration(InSeconds(account.last_ns - account.first_ns)),
                    FormatBytes(account.bytes)));
   line("hosts, addresses", fmt::format("{}, {}", account.hosts, account.addresses));
   if (account.unjudged > 0) line("not judged (too many hosts)", fmt::format("{}", account.unjudged));
@@ -177,7 +177,7 @@ std::string AccountTable(const Account& account) {
     line(fmt::format("  {}", InfoOf(violation).text), fmt::format("{}", account.Of(violation)));
     for (const Offence& offence : account.offences) {
       if (offence.kind != violation) continue;
-      fmt::format_to(std::back_inserter(text), "    {:.6f} {}: {}\n", Seconds(offence.unix_ns), offence.url,
+      fmt::format_to(std::back_inserter(text), "    {:.6f} {}: {}\n", InSeconds(offence.unix_ns), offence.url,
                      offence.detail);
     }
   }

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kCutPauseNs = 20 * kMillisecond;
 constexpr size_t kOutputBytes = size_t{16} << 10;
 
-bool HasNoBody(int status) { return status == 204 || status == 304; }
+bool HasNoDataFrames(int status) { return status == 204 || status == 304; }
 
 }  // namespace
 
@@ -302,7 +302,7 @@ void Http2Session::Submit(Stream& stream) {
     for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
     fields.emplace_back(std::move(lower), value);
   }
-  const bool bodiless = HasNoBody(answer.status);
+  const bool bodiless = HasNoDataFrames(answer.status);
   if (!bodiless) {
     if (answer.fault == WireFault::kLongLength || answer.fault == WireFault::kShortLength) {
       fields.emplace_back("content-length", std::to_string(WrongLength(answer)));

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "flow/url_record.h"
+#include "sim/world/draw.h"
 
 namespace portolan::sim {
 namespace {
@@ -29,9 +30,6 @@ std::vector<Address> AddressesOf(const DnsAnswer& answer) {
   for (const auto& [high, low] : answer.v6) addresses.push_back(AddressV6(high, low));
   return addresses;
 }
-
-// [0, 1) from a hash.
-double Unit(uint64_t hash) { return static_cast<double>(hash >> 11) * 0x1p-53; }
 
 }  // namespace
 

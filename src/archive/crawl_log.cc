@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "io/clock.h"
 #include "warc/warc_time.h"
 
 namespace portolan {
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::string_view kNamePrefix = "crawl-";
 constexpr std::string_view kNameSuffix = ".jsonl";
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 std::string_view KindName(UrlKind kind) {
   switch (kind) {
@@ -48,8 +48,8 @@ bool IsCrawlLogName(std::string_view name) { return SerialOf(name) > 0; }
 
 void AppendFetchLine(const PageResult& result, const FetchLine& about, std::string& out) {
   WarcTime time;
-  time.seconds = result.times.begin_unix_ns / kNsPerSecond;
-  time.nanoseconds = static_cast<uint32_t>(result.times.begin_unix_ns % kNsPerSecond);
+  time.seconds = result.times.begin_unix_ns / kSecond;
+  time.nanoseconds = static_cast<uint32_t>(result.times.begin_unix_ns % kSecond);
   time.fraction_digits = 3;
   // Into a buffer of fmt: through std::back_inserter it would write character by character.
   fmt::memory_buffer line;

@@ -22,8 +22,6 @@ constexpr uint64_t kTails[] = {uint64_t{256} << 10, uint64_t{40} << 20};
 constexpr int kCandidates = 4096;  // places that look like a member; a record full of gzip files has many
 constexpr uint64_t kMostDecoded = uint64_t{128} << 20;  // of one member: more is not looked at
 constexpr int kProbes = 8;                              // captures of an index piece whose first bytes are looked at
-constexpr std::string_view kWarcSuffix = ".warc.gz";
-constexpr std::string_view kIndexSuffix = ".cdxj";
 
 // A member that begins a WARC record, if one does; and whether it is the last thing in the source, whole.
 enum class Member : uint8_t { kNone, kRecord, kLast };
@@ -147,7 +145,7 @@ std::vector<std::string> DamageOfFinished(Env& env, const std::vector<std::strin
     for (const std::string& name : *names) {
       const auto parsed = ParseArchiveFileName(name, in_names);
       if (!parsed || parsed->kind != ArchiveFileName::Kind::kIndex) continue;
-      const std::string warc = name.substr(0, name.size() - kIndexSuffix.size()) + std::string(kWarcSuffix);
+      const std::string warc = name.substr(0, name.size() - std::string_view(".cdxj").size()) + ".warc.gz";
       std::string damage = Finished(env, JoinPath(dir, warc), JoinPath(dir, name)).Damage();
       if (!damage.empty()) damages.push_back(fmt::format("{}: {}", JoinPath(dir, warc), damage));
     }

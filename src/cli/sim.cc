@@ -17,21 +17,21 @@
 namespace portolan {
 namespace {
 
-struct Part {
+struct SimPart {
   std::string_view name;
   std::string_view summary;
   int (*run)(int argc, char** argv);
 };
 constexpr std::array kSimParts = {
-    Part{"serve", "serve a simulated web on loopback: DNS, HTTP, HTTPS, HTTP/2", &RunSimServe},
-    Part{"check", "say from a hit log what a crawler did to it, and what rules it broke", &RunSimCheck},
+    SimPart{"serve", "serve a simulated web on loopback: DNS, HTTP, HTTPS, HTTP/2", &RunSimServe},
+    SimPart{"check", "say from a hit log what a crawler did to it, and what rules it broke", &RunSimCheck},
 };
 
-void PrintPage() {
+void PrintSimPage() {
   std::string page =
       "A web that is made up from a seed, with every evil of the real one, on this machine only.\n\n"
       "usage: portolan sim PART [FLAGS]\n       portolan sim PART --help\n\n";
-  for (const Part& part : kSimParts) page += fmt::format("  {:<6} {}\n", part.name, part.summary);
+  for (const SimPart& part : kSimParts) page += fmt::format("  {:<6} {}\n", part.name, part.summary);
   page +=
       "\nExamples:\n"
       "  portolan sim serve --profile small\n"
@@ -44,16 +44,16 @@ void PrintPage() {
 
 int RunSim(int argc, char** argv) {
   if (argc < 2) {
-    PrintPage();
+    PrintSimPage();
     return kExitUsage;
   }
   const std::string_view name = argv[1];
   if (name == "--help" || name == "-h") {
-    PrintPage();
+    PrintSimPage();
     return kExitOk;
   }
   std::vector<std::string_view> names;
-  for (const Part& part : kSimParts) {
+  for (const SimPart& part : kSimParts) {
     if (part.name == name) return part.run(argc - 1, argv + 1);
     names.push_back(part.name);
   }

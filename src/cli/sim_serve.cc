@@ -60,7 +60,7 @@ Result<sim::WorldParams> ParamsOf(const ServeFlags& flags) {
 }
 
 // A connection is a descriptor: as many as the system lets us have without asking.
-void RaiseDescriptorLimit() {
+void RaiseServerDescriptorLimit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = limit.rlim_max;
@@ -132,7 +132,7 @@ Status TellReady(const ServeFlags& flags, const std::string& ready, const std::v
 
 Status Serve(const ServeFlags& flags) {
   ASSIGN_OR_RETURN(const sim::OwnedFd signals, CatchSignals());
-  RaiseDescriptorLimit();
+  RaiseServerDescriptorLimit();
   ASSIGN_OR_RETURN(sim::WorldParams params, ParamsOf(flags));
   sim::SimServerOptions options;
   options.threads = flags.threads;

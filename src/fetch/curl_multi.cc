@@ -15,7 +15,7 @@ namespace {
 // Turns that one Settle gives to transfers that are ready at once; then other events get theirs.
 constexpr int kMaxTurns = 4;
 // Sockets that one turn of the loop looks at; the others are ready in the next one.
-constexpr int kMaxReady = 64;
+constexpr int kMaxReadySockets = 64;
 
 uint32_t EventsOf(int what) {
   return ((what & CURL_POLL_IN) != 0 ? uint32_t{EPOLLIN} : 0) | ((what & CURL_POLL_OUT) != 0 ? uint32_t{EPOLLOUT} : 0);
@@ -95,8 +95,8 @@ void CurlMulti::Unwatch(curl_socket_t fd) {
 }
 
 void CurlMulti::OnSocketsReady() {
-  std::array<epoll_event, kMaxReady> events;
-  const int count = epoll_wait(sockets_, events.data(), kMaxReady, 0);
+  std::array<epoll_event, kMaxReadySockets> events;
+  const int count = epoll_wait(sockets_, events.data(), kMaxReadySockets, 0);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<size_t>(i)];
     const auto fd = static_cast<curl_socket_t>(event.data.u64 & 0xffffffff);

@@ -17,8 +17,8 @@
 namespace portolan {
 namespace {
 
-constexpr int64_t kShortestTick = 10 * kMillisecond;
-constexpr int64_t kLongestTick = 200 * kMillisecond;
+constexpr int64_t kShortestDnsTick = 10 * kMillisecond;
+constexpr int64_t kLongestDnsTick = 200 * kMillisecond;
 
 bool StartAres() {
   static const bool good = ares_library_init(ARES_LIB_INIT_ALL) == ARES_SUCCESS;
@@ -121,7 +121,7 @@ DnsChannel::~DnsChannel() {
 
 void DnsChannel::Ask(const std::string& name) {
   if (ticking_ == EventLoop::Id{}) {
-    const int64_t tick = std::clamp(options_.timeout_ns / 8, kShortestTick, kLongestTick);
+    const int64_t tick = std::clamp(options_.timeout_ns / 8, kShortestDnsTick, kLongestDnsTick);
     ticking_ = loop_.AddTimer(tick, [this] { Tick(); }, tick);
   }
   if (free_.empty()) {

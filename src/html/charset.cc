@@ -12,13 +12,13 @@
 namespace portolan {
 namespace {
 
-struct Row {
+struct EncodingRow {
   Encoding encoding;
   std::string_view name;
   std::string_view labels;  // apart by blanks, lower case
 };
 
-constexpr std::array<Row, kEncodingCount> kRows = {{
+constexpr std::array<EncodingRow, kEncodingCount> kEncodingRows = {{
     {Encoding::kUtf8, "UTF-8", "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8"},
     {Encoding::kIbm866, "IBM866", "866 cp866 csibm866 ibm866"},
     {Encoding::kIso8859_2, "ISO-8859-2",
@@ -80,7 +80,7 @@ constexpr std::array<Row, kEncodingCount> kRows = {{
 
 std::unordered_map<std::string_view, Encoding> MakeLabels() {
   std::unordered_map<std::string_view, Encoding> labels;
-  for (const Row& row : kRows) {
+  for (const EncodingRow& row : kEncodingRows) {
     std::string_view rest = row.labels;
     while (!rest.empty()) {
       const std::string_view label = rest.substr(0, rest.find(' '));
@@ -93,7 +93,7 @@ std::unordered_map<std::string_view, Encoding> MakeLabels() {
 
 }  // namespace
 
-std::string_view EncodingName(Encoding encoding) { return kRows[static_cast<size_t>(encoding)].name; }
+std::string_view EncodingName(Encoding encoding) { return kEncodingRows[static_cast<size_t>(encoding)].name; }
 
 std::optional<Encoding> EncodingForLabel(std::string_view label) {
   static const std::unordered_map<std::string_view, Encoding> labels = MakeLabels();

@@ -9,8 +9,6 @@
 namespace portolan {
 namespace {
 
-bool In(uint8_t byte, uint8_t first, uint8_t last) { return byte >= first && byte <= last; }
-
 // The bytes at the start of `bytes` that could begin a character, or the one that could not, and whether more might
 // complete them. REQUIRES: no whole character stands there.
 struct Broken {
@@ -28,7 +26,7 @@ Broken BeginningOf(std::string_view bytes) {
   size_t length = 1;
   while (length < needed && length < bytes.size()) {
     const auto byte = static_cast<uint8_t>(bytes[length]);
-    if (!In(byte, length == 1 ? low : 0x80, length == 1 ? high : 0xbf)) break;
+    if (!ByteIsIn(byte, length == 1 ? low : 0x80, length == 1 ? high : 0xbf)) break;
     ++length;
   }
   return {length, length == bytes.size() && length < needed};

@@ -7,7 +7,6 @@
 namespace portolan {
 namespace {
 
-bool In(uint8_t byte, uint8_t first, uint8_t last) { return byte >= first && byte <= last; }
 uint32_t At(std::span<const uint32_t> table, size_t pointer) { return pointer < table.size() ? table[pointer] : 0; }
 
 }  // namespace
@@ -20,7 +19,7 @@ void CharsetDecoder::Gb18030(std::string_view piece) {
   while (p < end) {
     const auto byte = static_cast<uint8_t>(*p);
     if (third_ != 0) {
-      if (!In(byte, 0x30, 0x39)) {
+      if (!ByteIsIn(byte, 0x30, 0x39)) {
         // The second byte is a digit and stands for itself; the third may begin a sequence; this one is read again.
         Error();
         Emit(second_);
@@ -40,7 +39,7 @@ void CharsetDecoder::Gb18030(std::string_view piece) {
         Error();
       }
     } else if (second_ != 0) {
-      if (In(byte, 0x81, 0xfe)) {
+      if (ByteIsIn(byte, 0x81, 0xfe)) {
         third_ = byte;
         ++p;
       } else {
@@ -49,13 +48,13 @@ void CharsetDecoder::Gb18030(std::string_view piece) {
         lead_ = second_ = 0;
       }
     } else if (lead_ != 0) {
-      if (In(byte, 0x30, 0x39)) {
+      if (ByteIsIn(byte, 0x30, 0x39)) {
         second_ = byte;
         ++p;
         continue;
       }
       uint32_t code = 0;
-      if (In(byte, 0x40, 0x7e) || In(byte, 0x80, 0xfe)) {
+      if (ByteIsIn(byte, 0x40, 0x7e) || ByteIsIn(byte, 0x80, 0xfe)) {
         code = At(two, (size_t{lead_} - 0x81) * 190 + byte - (byte < 0x7f ? 0x40 : 0x41));
       }
       lead_ = 0;
@@ -89,7 +88,7 @@ void CharsetDecoder::Big5(std::string_view piece) {
     const auto byte = static_cast<uint8_t>(*p);
     if (lead_ != 0) {
       size_t pointer = table.size();
-      if (In(byte, 0x40, 0x7e) || In(byte, 0xa1, 0xfe)) {
+      if (ByteIsIn(byte, 0x40, 0x7e) || ByteIsIn(byte, 0xa1, 0xfe)) {
         pointer = (size_t{lead_} - 0x81) * 157 + byte - (byte < 0x7f ? 0x40 : 0x62);
       }
       lead_ = 0;
@@ -109,7 +108,7 @@ void CharsetDecoder::Big5(std::string_view piece) {
       p = CopyAscii(p, end);
     } else {
       ++p;
-      if (In(byte, 0x81, 0xfe)) {
+      if (ByteIsIn(byte, 0x81, 0xfe)) {
         lead_ = byte;
       } else {
         Error();
@@ -125,7 +124,7 @@ void CharsetDecoder::EucKr(std::string_view piece) {
   while (p < end) {
     const auto byte = static_cast<uint8_t>(*p);
     if (lead_ != 0) {
-      const uint32_t code = In(byte, 0x41, 0xfe) ? At(table, (size_t{lead_} - 0x81) * 190 + byte - 0x41) : 0;
+      const uint32_t code = ByteIsIn(byte, 0x41, 0xfe) ? At(table, (size_t{lead_} - 0x81) * 190 + byte - 0x41) : 0;
       lead_ = 0;
       if (code != 0) {
         Emit(code);
@@ -138,7 +137,7 @@ void CharsetDecoder::EucKr(std::string_view piece) {
       p = CopyAscii(p, end);
     } else {
       ++p;
-      if (In(byte, 0x81, 0xfe)) {
+      if (ByteIsIn(byte, 0x81, 0xfe)) {
         lead_ = byte;
       } else {
         Error();
@@ -154,17 +153,17 @@ void CharsetDecoder::EucJp(std::string_view piece) {
   const char* end = p + piece.size();
   while (p < end) {
     const auto byte = static_cast<uint8_t>(*p);
-    if (lead_ == 0x8e && In(byte, 0xa1, 0xdf)) {
+    if (lead_ == 0x8e && ByteIsIn(byte, 0xa1, 0xdf)) {
       lead_ = 0;
       Emit(0xff61 - 0xa1 + byte);
       ++p;
-    } else if (lead_ == 0x8f && In(byte, 0xa1, 0xfe)) {
+    } else if (lead_ == 0x8f && ByteIsIn(byte, 0xa1, 0xfe)) {
       jis0212_ = true;
       lead_ = byte;
       ++p;
     } else if (lead_ != 0) {
       uint32_t code = 0;
-      if (In(lead_, 0xa1, 0xfe) && In(byte, 0xa1, 0xfe)) {
+      if (ByteIsIn(lead_, 0xa1, 0xfe) && ByteIsIn(byte, 0xa1, 0xfe)) {
         code = At(jis0212_ ? jis0212 : jis0208, (size_t{lead_} - 0xa1) * 94 + byte - 0xa1);
       }
       lead_ = 0;
@@ -180,7 +179,7 @@ void CharsetDecoder::EucJp(std::string_view piece) {
       p = CopyAscii(p, end);
     } else {
       ++p;
-      if (byte == 0x8e || byte == 0x8f || In(byte, 0xa1, 0xfe)) {
+      if (byte == 0x8e || byte == 0x8f || ByteIsIn(byte, 0xa1, 0xfe)) {
         lead_ = byte;
       } else {
         Error();
@@ -197,7 +196,7 @@ void CharsetDecoder::ShiftJis(std::string_view piece) {
     const auto byte = static_cast<uint8_t>(*p);
     if (lead_ != 0) {
       uint32_t code = 0;
-      if (In(byte, 0x40, 0x7e) || In(byte, 0x80, 0xfc)) {
+      if (ByteIsIn(byte, 0x40, 0x7e) || ByteIsIn(byte, 0x80, 0xfc)) {
         const size_t pointer =
             (size_t{lead_} - (lead_ < 0xa0 ? 0x81 : 0xc1)) * 188 + byte - (byte < 0x7f ? 0x40 : 0x41);
         const bool private_use = pointer >= 8836 && pointer <= 10'715;
@@ -217,9 +216,9 @@ void CharsetDecoder::ShiftJis(std::string_view piece) {
       ++p;
       if (byte == 0x80) {
         Emit(byte);
-      } else if (In(byte, 0xa1, 0xdf)) {
+      } else if (ByteIsIn(byte, 0xa1, 0xdf)) {
         Emit(0xff61 - 0xa1 + byte);
-      } else if (In(byte, 0x81, 0x9f) || In(byte, 0xe0, 0xfc)) {
+      } else if (ByteIsIn(byte, 0x81, 0x9f) || ByteIsIn(byte, 0xe0, 0xfc)) {
         lead_ = byte;
       } else {
         Error();
@@ -254,14 +253,14 @@ void CharsetDecoder::Iso2022JpByte(uint8_t byte) {
         return;
       }
       jis_output_ = false;
-      return In(byte, 0x21, 0x5f) ? Emit(0xff61 - 0x21 + byte) : Error();
+      return ByteIsIn(byte, 0x21, 0x5f) ? Emit(0xff61 - 0x21 + byte) : Error();
     case Jis::kLead:
       if (byte == kEscapeByte) {
         jis_state_ = Jis::kEscapeStart;
         return;
       }
       jis_output_ = false;
-      if (!In(byte, 0x21, 0x7e)) return Error();
+      if (!ByteIsIn(byte, 0x21, 0x7e)) return Error();
       lead_ = byte;
       jis_state_ = Jis::kTrail;
       return;
@@ -271,7 +270,8 @@ void CharsetDecoder::Iso2022JpByte(uint8_t byte) {
         return Error();
       }
       jis_state_ = Jis::kLead;
-      const uint32_t code = In(byte, 0x21, 0x7e) ? At(Jis0208Table(), (size_t{lead_} - 0x21) * 94 + byte - 0x21) : 0;
+      const uint32_t code =
+          ByteIsIn(byte, 0x21, 0x7e) ? At(Jis0208Table(), (size_t{lead_} - 0x21) * 94 + byte - 0x21) : 0;
       return code != 0 ? Emit(code) : Error();
     }
     case Jis::kEscapeStart:

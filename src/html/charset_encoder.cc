@@ -66,7 +66,7 @@ void Put(std::string& bytes, std::initializer_list<uint32_t> values) {
 
 // Each of these gives 0, or the code point where it has no bytes.
 
-uint32_t SingleByte(Encoding encoding, uint32_t code, std::string& bytes) {
+uint32_t EncodeSingleByte(Encoding encoding, uint32_t code, std::string& bytes) {
   const auto& table = SingleByteTable(encoding);
   const auto at = std::ranges::find(table, code);
   if (at == table.end()) return code;
@@ -179,7 +179,7 @@ uint32_t CharsetEncoder::Encode(uint32_t code_point, std::string& bytes) {
     case Encoding::kShiftJis:
       return ShiftJis(code_point, bytes);
     default:
-      return SingleByte(encoding_, code_point, bytes);
+      return EncodeSingleByte(encoding_, code_point, bytes);
   }
 }
 

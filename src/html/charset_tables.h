@@ -16,6 +16,8 @@
 
 namespace portolan {
 
+inline bool ByteIsIn(uint8_t byte, uint8_t first, uint8_t last) { return byte >= first && byte <= last; }
+
 // Code points of the bytes 0x80 to 0xff. REQUIRES: a single-byte encoding, or kUserDefined.
 const std::array<char16_t, 128>& SingleByteTable(Encoding encoding);
 bool IsSingleByte(Encoding encoding);

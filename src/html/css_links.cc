@@ -12,7 +12,7 @@
 namespace portolan {
 namespace {
 
-constexpr uint32_t kReplacement = 0xfffd;
+constexpr uint32_t kCssReplacement = 0xfffd;
 
 // Its value, or -1.
 constexpr int HexDigit(char c) {
@@ -262,18 +262,18 @@ StyleLinkReader::Name StyleLinkReader::ReadName() {
 
 uint32_t StyleLinkReader::ReadEscape() {
   ++p_;
-  if (p_ == end_) return kReplacement;
+  if (p_ == end_) return kCssReplacement;
   if (HexDigit(*p_) < 0) {
     // Of a character that is not ASCII the first byte is enough: the others are letters.
     const char c = *p_++;
-    return c == '\0' || (c & 0x80) != 0 ? kReplacement : static_cast<uint32_t>(c);
+    return c == '\0' || (c & 0x80) != 0 ? kCssReplacement : static_cast<uint32_t>(c);
   }
   uint32_t code = 0;
   for (int digits = 0; digits < 6 && p_ < end_ && HexDigit(*p_) >= 0; ++digits) {
     code = code * 16 + static_cast<uint32_t>(HexDigit(*p_++));
   }
   if (p_ < end_ && IsHtmlSpace(*p_)) p_ = PastOne(p_, end_);
-  return code == 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? kReplacement : code;
+  return code == 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? kCssReplacement : code;
 }
 
 bool StyleLinkReader::IsEscape(const char* p) const {
@@ -310,7 +310,7 @@ void StyleLinkReader::Decode(std::string_view raw, bool quoted) {
   StyleLinkReader inside(raw);
   for (const char*& p = inside.p_; p < inside.end_;) {
     if (*p == '\0') {
-      AppendUtf8(decoded_, kReplacement);
+      AppendUtf8(decoded_, kCssReplacement);
       ++p;
     } else if (*p != '\\') {
       decoded_ += *p++;

@@ -11,7 +11,7 @@ namespace {
 // HTTP whitespace.
 constexpr bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-bool IsToken(std::string_view text) {
+bool IsMimeToken(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return IsTokenByte(c); });
 }
 
@@ -67,7 +67,7 @@ std::string MimeType::Serialize() const {
     text += ';';
     text += name;
     text += '=';
-    if (IsToken(value)) {
+    if (IsMimeToken(value)) {
       text += value;
       continue;
     }
@@ -136,10 +136,10 @@ std::optional<MimeType> ParseMimeType(std::string_view text) {
   while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
   text = TrimEnd(text);
   const size_t slash = text.find('/');
-  if (slash == std::string_view::npos || !IsToken(text.substr(0, slash))) return std::nullopt;
+  if (slash == std::string_view::npos || !IsMimeToken(text.substr(0, slash))) return std::nullopt;
   size_t at = std::min(text.find(';', slash), text.size());
   const std::string_view subtype = TrimEnd(text.substr(slash + 1, at - slash - 1));
-  if (!IsToken(subtype)) return std::nullopt;
+  if (!IsMimeToken(subtype)) return std::nullopt;
   MimeType mime{.type = LowerCase(text.substr(0, slash)), .subtype = LowerCase(subtype), .parameters = {}};
 
   while (at < text.size() && mime.parameters.size() < kMaxMimeParameters) {
@@ -161,7 +161,7 @@ std::optional<MimeType> ParseMimeType(std::string_view text) {
       at = end;
       if (value.empty()) continue;
     }
-    if (IsToken(name) && IsQuotedStringText(value) && mime.Parameter(name) == nullptr) {
+    if (IsMimeToken(name) && IsQuotedStringText(value) && mime.Parameter(name) == nullptr) {
       mime.parameters.emplace_back(std::move(name), std::move(value));
     }
   }

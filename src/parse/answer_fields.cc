@@ -4,11 +4,10 @@
 
 #include "base/ascii.h"
 #include "http/date.h"
+#include "io/clock.h"
 
 namespace portolan {
 namespace {
-
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 // One parameter of a link from the front of `rest`, up to ';' or ',' outside of quotes.
 std::string_view TakeParameter(std::string_view& rest) {
@@ -50,16 +49,16 @@ bool SaysCanonical(std::string_view parameter) {
 std::optional<int64_t> RetryAfterNs(std::string_view value, int64_t now_unix_ns) {
   value = TrimBlanks(value);
   if (value.empty()) return std::nullopt;
-  constexpr int64_t kMaxSeconds = kMaxRetryAfterNs / kNsPerSecond;
+  constexpr int64_t kMaxSeconds = kMaxRetryAfterNs / kSecond;
   if (std::ranges::all_of(value, IsDigit)) {
     int64_t seconds = 0;
     for (const char c : value) seconds = std::min(seconds * 10 + (c - '0'), kMaxSeconds);
-    return seconds * kNsPerSecond;
+    return seconds * kSecond;
   }
   const std::optional<int64_t> date = ParseHttpDate(value);
   if (!date) return std::nullopt;
-  const int64_t wait = *date - now_unix_ns / kNsPerSecond;
-  return std::clamp<int64_t>(wait, 0, kMaxSeconds) * kNsPerSecond;
+  const int64_t wait = *date - now_unix_ns / kSecond;
+  return std::clamp<int64_t>(wait, 0, kMaxSeconds) * kSecond;
 }
 
 std::optional<std::string_view> CanonicalInLinkField(std::string_view value) {

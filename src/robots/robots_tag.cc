@@ -33,7 +33,7 @@ constexpr std::array<std::pair<std::string_view, uint16_t>, 17> kDirectives = {{
     {"follow", 0},
 }};
 
-std::string_view Trimmed(std::string_view text) {
+std::string_view TrimmedDirective(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n\f";
   const size_t from = text.find_first_not_of(kBlanks);
   if (from == std::string_view::npos) return {};
@@ -50,10 +50,10 @@ struct ListedDate {
 };
 ListedDate TakeDate(std::string_view list) {
   const size_t first = std::min(list.find(','), list.size());
-  const auto shorter = ParseAnyDate(Trimmed(list.substr(0, first)));
+  const auto shorter = ParseAnyDate(TrimmedDirective(list.substr(0, first)));
   if (shorter || first == list.size()) return {shorter, first};
   const size_t second = std::min(list.find(',', first + 1), list.size());
-  const auto longer = ParseAnyDate(Trimmed(list.substr(0, second)));
+  const auto longer = ParseAnyDate(TrimmedDirective(list.substr(0, second)));
   return {longer, longer ? second : first};
 }
 
@@ -71,7 +71,7 @@ void RobotsTag::AddList(std::string_view list, bool agents) {
     const size_t comma = std::min(list.find(','), list.size());
     const std::string_view item = list.substr(0, comma);
     const size_t colon = item.find(':');
-    const std::string_view name = Trimmed(item.substr(0, colon));
+    const std::string_view name = TrimmedDirective(item.substr(0, colon));
     size_t used = comma;
     if (colon == std::string_view::npos) {
       if (for_us) AddDirective(name);
@@ -90,7 +90,7 @@ void RobotsTag::AddList(std::string_view list, bool agents) {
 }
 
 void RobotsTag::AddMeta(std::string_view name, std::string_view content) {
-  name = Trimmed(name);
+  name = TrimmedDirective(name);
   if (EqualsIgnoringCase(name, "robots") || EqualsIgnoringCase(name, agent_)) AddList(content, false);
 }
 

@@ -14,8 +14,6 @@ namespace {
 
 constexpr size_t kMaxHref = size_t{1} << 30;  // a base over it is refused: offsets have 32 bits
 
-uint32_t At(size_t offset) { return static_cast<uint32_t>(offset); }
-
 }  // namespace
 
 namespace url_internal {

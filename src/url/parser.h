@@ -67,6 +67,9 @@ class UrlParser {
 
 namespace url_internal {
 
+// A place in a URL, as UrlView stores it.
+inline uint32_t At(size_t offset) { return static_cast<uint32_t>(offset); }
+
 // REQUIRES: scheme is in lower case.
 UrlScheme SchemeKind(std::string_view scheme);
 // Url::kNoPort where the scheme has none.

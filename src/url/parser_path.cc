@@ -9,12 +9,6 @@ namespace portolan {
 
 using namespace url_internal;
 
-namespace {
-
-uint32_t At(size_t offset) { return static_cast<uint32_t>(offset); }
-
-}  // namespace
-
 namespace url_internal {
 
 int DotSegment(std::string_view segment) {
