@@ -7,6 +7,7 @@
 
 define_property(GLOBAL PROPERTY PORTOLAN_MODULES BRIEF_DOCS "rows of the module table")
 define_property(GLOBAL PROPERTY PORTOLAN_TEST_SOURCES BRIEF_DOCS "every test source that is in a target")
+define_property(GLOBAL PROPERTY PORTOLAN_TEST_LABELS BRIEF_DOCS "label and target that tests with this label need")
 
 function(portolan_module)
   cmake_parse_arguments(M "" "NAME" "DEPS;LIBS;TEST_DEPS;TEST_LIBS" ${ARGN})
@@ -32,10 +33,6 @@ function(portolan_module)
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${base} FILES ${headers})
   target_link_libraries(${target} PUBLIC ${deps} ${M_LIBS})
   target_compile_features(${target} PUBLIC cxx_std_23)  # headers need it, whoever includes them
-  if(PORTOLAN_TESTS)
-    # Each header compiles alone: CMake makes one translation unit of it.
-    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
-  endif()
 
   file(RELATIVE_PATH rel ${PROJECT_SOURCE_DIR} ${dir})
   string(REPLACE ";" " " deps_row "${M_DEPS}")
@@ -49,13 +46,28 @@ function(portolan_module)
   endif()
 endfunction()
 
+# portolan_needs(TARGET LABEL...): tests with these labels need the target. ./test builds what the wanted labels need.
+function(portolan_needs target)
+  add_dependencies(portolan-tests ${target})
+  foreach(label ${ARGN})
+    set_property(GLOBAL APPEND PROPERTY PORTOLAN_TEST_LABELS "${label}\t${target}")
+  endforeach()
+endfunction()
+
+# portolan-tests: everything that tests need.
+if(PORTOLAN_TESTS)
+  add_custom_target(portolan-tests)
+endif()
+
 # A GoogleTest program. Its tests carry LABEL; suites whose name ends in SlowTest carry "slow" instead (CMake's discovery
 # takes one label).
 function(portolan_test_program)
   cmake_parse_arguments(T "" "NAME;LABEL" "SOURCES;LIBS" ${ARGN})
-  add_executable(${T_NAME} ${T_SOURCES})
+  add_executable(${T_NAME} EXCLUDE_FROM_ALL ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${T_NAME} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(${T_NAME} PRIVATE ${PORTOLAN_TEST_OPTIONS})
+  portolan_needs(${T_NAME} ${T_LABEL} slow)
   set(common WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60)
   gtest_discover_tests(${T_NAME} ${common} TEST_FILTER "-*SlowTest.*"
                        TEST_LIST ${T_NAME}_fast PROPERTIES LABELS "${T_LABEL}" TIMEOUT 300)
@@ -67,7 +79,7 @@ function(portolan_test_program)
   endforeach()
 endfunction()
 
-# Writes what the repository checks read: the module table and the list of test sources in targets.
+# Writes what the repository checks and ./test read: the module table, the test sources in targets, the labels' targets.
 function(portolan_write_module_table)
   get_property(rows GLOBAL PROPERTY PORTOLAN_MODULES)
   string(REPLACE ";" "\n" text "${rows}")
@@ -75,4 +87,7 @@ function(portolan_write_module_table)
   get_property(tests GLOBAL PROPERTY PORTOLAN_TEST_SOURCES)
   string(REPLACE ";" "\n" text "${tests}")
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test_sources.txt CONTENT "${text}\n")
+  get_property(rows GLOBAL PROPERTY PORTOLAN_TEST_LABELS)
+  string(REPLACE ";" "\n" text "${rows}")
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test_labels.tsv CONTENT "${text}\n")
 endfunction()

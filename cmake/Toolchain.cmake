@@ -8,8 +8,11 @@ set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
-set(CMAKE_CXX_FLAGS_DEV "-O1 -g1 -DPORTOLAN_DCHECK=1")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+# Under sanitizers.
+set(CMAKE_CXX_FLAGS_CHECKED "-O1 -g1")
+# Of the tests' own files, which run once.
+set(PORTOLAN_TEST_OPTIONS -O1)
 
 # The oldest machines we run on. Faster paths are chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
