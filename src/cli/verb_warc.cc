@@ -208,7 +208,7 @@ class FaultPrinter {
   const bool quiet_;
 };
 
-int RunCheck(int argc, char** argv) {
+int RunWarcCheck(int argc, char** argv) {
   VerbApp app("warc check",
               "Reads archives strictly: versions, fields, lengths, dates, digests, gzip, and whether a record\n"
               "has the id of another, of whichever file. Every fault is a line 'FILE:OFFSET: KIND: what'.\n"
@@ -394,7 +394,7 @@ struct Part {
 constexpr std::array kParts = {
     Part{"ls", "list the records: offset, length, type, status, media type, date, URI", &RunLs},
     Part{"cat", "print one record, its block or its payload", &RunCat},
-    Part{"check", "read strictly and name every fault; exit code 1 when there is one", &RunCheck},
+    Part{"check", "read strictly and name every fault; exit code 1 when there is one", &RunWarcCheck},
     Part{"index", "write a sorted CDXJ index", &RunIndex},
 };
 

@@ -10,7 +10,7 @@
 namespace portolan {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n\f\v";
+constexpr std::string_view kSitemapBlanks = " \t\r\n\f\v";
 constexpr std::string_view kBom = "\xef\xbb\xbf";
 constexpr std::string_view kUtf16Le = "\xff\xfe";
 constexpr std::string_view kUtf16Be = "\xfe\xff";
@@ -29,9 +29,9 @@ std::string_view SitemapOutcomeName(SitemapOutcome outcome) {
 }
 
 bool SitemapParser::Reader::Emit(SitemapEntry& entry) {
-  const size_t from = entry.url.find_first_not_of(kBlanks);
+  const size_t from = entry.url.find_first_not_of(kSitemapBlanks);
   if (from == std::string::npos) return true;
-  entry.url.erase(entry.url.find_last_not_of(kBlanks) + 1);
+  entry.url.erase(entry.url.find_last_not_of(kSitemapBlanks) + 1);
   entry.url.erase(0, from);
   if (entry.url.size() > limits_.max_url) return true;
   if (entries_ == limits_.max_entries) {
@@ -81,7 +81,7 @@ class SitemapParser::TextReader final : public SitemapParser::Reader {
     const bool too_long = std::exchange(too_long_, false);
     std::swap(entry.url, line_);
     const std::string_view line =
-        std::string_view(entry.url).substr(std::min(entry.url.find_first_not_of(kBlanks), entry.url.size()));
+        std::string_view(entry.url).substr(std::min(entry.url.find_first_not_of(kSitemapBlanks), entry.url.size()));
     if (too_long) return;
     if (StartsWithIgnoringCase(line, "http://") || StartsWithIgnoringCase(line, "https://")) Emit(entry);
   }
@@ -121,7 +121,7 @@ void SitemapParser::Read(std::string_view decoded) {
       utf16_ = head_.starts_with(kUtf16Le) || head_.starts_with(kUtf16Be);
       if (head_.starts_with(kBom)) head_.erase(0, kBom.size());
     }
-    const size_t from = utf16_ ? 0 : head_.find_first_not_of(kBlanks);
+    const size_t from = utf16_ ? 0 : head_.find_first_not_of(kSitemapBlanks);
     if (from == std::string::npos) {
       head_.clear();
       if (bytes_ > limits_.max_bytes) outcome_ = SitemapOutcome::kTooLarge;
