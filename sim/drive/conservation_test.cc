@@ -7,7 +7,6 @@
 #include "io/rng.h"
 #include "reputation/domain_list.h"
 #include "sim/drive/virtual_crawl.h"
-#include "sim/world/reach.h"
 
 namespace portolan::sim {
 namespace {
@@ -155,68 +154,6 @@ TEST(ConservationTest, AFullGateAndFullQueuesDoNotWaitForEachOther) {
     EXPECT_EQ(crawl->shard().state(), Shard::State::kDone);
     EXPECT_EQ(crawl->shard().counts().pages(), 400U);
     EXPECT_LT(time.NowNs(), 120 * kSecond) << "seed " << seed;
-  }
-}
-
-// DRUMs that hold next to nothing, and merges that take minutes: results wait for room again and again, the crawl takes
-// checkpoints all the while and is cut, and in the end it has fetched what it should.
-TEST(ConservationTest, PartsWithoutRoomMakeResultsWaitAndNothingIsLost) {
-  for (const bool budgets : {false, true}) {
-    SCOPED_TRACE(budgets ? "with budgets" : "without budgets");
-    WorldParams params = LoadProfile("demo").value();
-    for (const auto& [key, value] :
-         std::vector<std::pair<std::string, std::string>>{{"domains", "200"}, {"pages", "12000"}}) {
-      ASSERT_TRUE(SetParam(params, key, value)) << key;
-    }
-    const auto world = World::Create(params, 5).value();
-    MemEnv env;
-    Judge judge(*world, Rules());
-    VirtualCrawl::Options options = OptionsOf(5);
-    options.shard.connections = 200;
-    options.shard.max_pages = 0;
-    options.shard.frontier.back_queues = 600;
-    options.shard.admission.enabled = budgets;
-    options.shard.seen.memory = UrlSeenOptions::kMinMemory;
-    options.shard.seen.disk = 1;
-    options.shard.gate.disk = 4;
-    options.shard.admission.star.edges_disk = 1;
-    options.shard.admission.star.domains_disk = 1;
-    options.merge_ns = 1200 * kSecond;
-    options.checkpoint_ns = 100 * kSecond;
-    int64_t begin_ns = 0;
-    uint64_t waited = 0;
-    for (int life = 0;; ++life) {
-      VirtualTime time(kBegin + begin_ns);
-      VirtualCrawl* running = nullptr;
-      options.begin_unix_ns = kBegin + begin_ns;
-      options.after_event = [&](uint64_t events) -> Status {
-        return events % 16 == 0 ? ExpectAllThere(running->shard()) : Status();
-      };
-      auto crawl = VirtualCrawl::Open(env, *world, time, judge, options);
-      ASSERT_TRUE(crawl.has_value()) << crawl.error().ToString();
-      running = crawl->get();
-      ASSERT_TRUE(running->Seed());
-      const Status status = running->Run(life == 2 ? 50'000'000 : 40'000);
-      ASSERT_TRUE(status) << status.error().ToString();
-      waited += running->events_waited();
-      begin_ns += time.NowNs() + kSecond;
-      if (running->shard().state() == Shard::State::kDone) break;
-      ASSERT_LT(life, 2);
-      crawl->reset();
-      env.Crash(CrashMode::kLoseUnsynced, 7);
-    }
-    EXPECT_GT(waited, 100U) << "there was always room";
-    const Reach reachable = Enumerate(*world, {.unix_ns = kBegin});
-    judge.Cover([&](const std::function<void(uint64_t)>& each) {
-      for (uint64_t page = 0; page < world->TotalPages(); ++page) {
-        if (reachable.Has(page)) each(page);
-      }
-    });
-    const Account account = judge.Finish(kBegin + begin_ns);
-    EXPECT_EQ(account.missed, 0U) << AccountTable(account);
-    EXPECT_GT(account.reachable, 5000U);
-    EXPECT_EQ(account.Of(Violation::kHostGap), 0U) << AccountTable(account);
-    EXPECT_EQ(account.Of(Violation::kIpGap), 0U) << AccountTable(account);
   }
 }
 

@@ -126,8 +126,8 @@ void VirtualCrawl::Tick() {
 }
 
 void VirtualCrawl::Merges::Submit(Job job) {
-  // While the shard is being opened, too: nobody would run them if that fails.
-  if (crawl_.options_.merge_ns == 0 || !crawl_.shard_) return job();
+  // Also while the shard is being opened or goes: nobody would run them then.
+  if (crawl_.options_.merge_ns == 0 || !crawl_.shard_ || !*crawl_.alive_) return job();
   DeferredExecutor::Submit(std::move(job));
   crawl_.time_.At(crawl_.time_.NowNs() + crawl_.options_.merge_ns, [this, alive = crawl_.alive_] {
     if (!*alive) return;

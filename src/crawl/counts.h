@@ -28,6 +28,7 @@ struct CrawlCounts {
   uint64_t too_deep = 0;
   uint64_t nofollow = 0;
   uint64_t sitemaps_off = 0;    // sitemaps that are not wanted
+  uint64_t embeds_off = 0;      // images and scripts, likewise
   uint64_t offered = 0;         // and those that went to URLseen
   uint64_t too_many_hops = 0;   // redirects not followed
   uint64_t url_too_long = 0;    // links that are not in `links`: over a limit of their own length …

@@ -97,6 +97,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   log.on_error = on_error;
   ASSIGN_OR_RETURN(engine->log_, CrawlLog::Open(env, *engine->manifest_, log));
   engine->merges_ = std::make_unique<WorkerPool>(1, "merge");
+  engine->seen_merges_ = std::make_unique<WorkerPool>(1, "merge-seen");
   engine->checkpoints_ = std::make_unique<WorkerPool>(1, "checkpoint");
   engine->checkpointer_ =
       std::make_unique<Checkpointer>(*engine->manifest_, &engine->later_env_, *engine->checkpoints_);
@@ -126,8 +127,9 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
     if (fetch.for_seeds.wanted()) RETURN_IF_ERROR(AddListedSeeds(env, *engine->manifest_, fetch.for_seeds.seeds));
   }
   ASSIGN_OR_RETURN(engine->fetch_, FetchLoops::Create(fetch, *engine));
-  ASSIGN_OR_RETURN(engine->shard_, Shard::Open(engine->later_env_, *engine->manifest_, *engine->merges_,
-                                               *engine->fetch_, *engine, shard, engine->Now()));
+  ASSIGN_OR_RETURN(engine->shard_, Shard::Open(engine->later_env_, *engine->manifest_,
+                                               MergeLanes(*engine->seen_merges_, *engine->merges_), *engine->fetch_,
+                                               *engine, shard, engine->Now()));
   return engine;
 }
 
@@ -140,6 +142,7 @@ Engine::~Engine() {
   checkpointer_.reset();  // waits for what is being written
   shard_.reset();         // waits for its rounds
   merges_.reset();
+  seen_merges_.reset();
   log_.reset();
   archive_.reset();
 }
@@ -224,6 +227,12 @@ void Engine::PlaceLate() {
 void Engine::Turn() {
   woken_ = false;
   if (over_) return;
+  const int64_t begin = clock_.NowNs();
+  TakeTurn();
+  turns_.Add(clock_.NowNs() - begin);
+}
+
+void Engine::TakeTurn() {
   PlaceLate();
   std::vector<Resolution> names = names_.TryTake();
   for (const Resolution& resolution : names) {
@@ -505,6 +514,10 @@ CrawlProgress Engine::Picture() const {
   picture.rss_bytes = ResidentBytes();
   picture.checkpoints = checkpoints_done_;
   picture.checkpoint_longest_ms = static_cast<double>(checkpoint_longest_ns_) * 1e-6;
+  picture.turns = turns_.count();
+  picture.turn_p50_us = static_cast<double>(turns_.Quantile(0.5)) * 1e-3;
+  picture.turn_p99_us = static_cast<double>(turns_.Quantile(0.99)) * 1e-3;
+  picture.turn_max_ms = static_cast<double>(turns_.longest()) * 1e-6;
   picture.hosts_crawled = shard_->hosts().hosts();
   picture.hosts_counted = shard_->hosts().complete();
   picture.top_hosts = shard_->hosts().Top(kShownHosts);

@@ -3,7 +3,7 @@
 //   this thread        the shard, on an event loop
 //   k fetch threads    each parses what it fetched and makes its WARC records (PageMaker)
 //   1 resolver thread  c-ares
-//   1 merge thread     DRUM rounds
+//   2 merge threads    DRUM rounds: those of URLseen, which may be long, and all others
 //   1 checkpoint thread  syncs of the state's files, the manifest
 //   d archive threads  one a directory
 //
@@ -45,6 +45,7 @@
 #include "crawl/inbox.h"
 #include "crawl/progress.h"
 #include "crawl/shard.h"
+#include "crawl/turn_times.h"
 #include "disk/checkpointer.h"
 #include "disk/manifest.h"
 #include "disk/queue.h"
@@ -123,7 +124,8 @@ class Engine : private FetchHandler, private ArchivePort {
   Moment Now() const { return {clock_.NowNs(), clock_.UnixNs()}; }
   void PlaceLate();
   void Wake();  // from any thread: Turn soon
-  void Turn();  // takes the mail, lets the shard work, sets the timer
+  void Turn();  // takes the mail, lets the shard work, sets the timer; timed
+  void TakeTurn();
   void SetTimer();
   void OnStopRequest();
   void CancelFetches();
@@ -174,8 +176,10 @@ class Engine : private FetchHandler, private ArchivePort {
   std::atomic<int64_t> parse_ns_{0};
   std::atomic<bool> woken_{false};
   std::unique_ptr<FetchLoops> fetch_;
-  std::thread cancelling_;              // FetchLoops::Stop: it waits for loops that may wait for this thread's mailbox
-  std::unique_ptr<WorkerPool> merges_;  // last: its jobs touch the shard's structures until it is gone
+  std::thread cancelling_;  // FetchLoops::Stop: it waits for loops that may wait for this thread's mailbox
+  // Last: their jobs touch the shard's structures until they are gone.
+  std::unique_ptr<WorkerPool> merges_;
+  std::unique_ptr<WorkerPool> seen_merges_;
 
   std::unique_ptr<WorkerPool> checkpoints_;
   std::unique_ptr<Checkpointer> checkpointer_;
@@ -194,6 +198,7 @@ class Engine : private FetchHandler, private ArchivePort {
   int64_t checkpoint_copy_ns_ = 0;     // of its copying, all parts together
   uint64_t checkpoints_done_ = 0;      // of this run
   int64_t checkpoint_longest_ns_ = 0;  // for which one of them held up the shard
+  TurnTimes turns_;                    // of the shard's thread, in this run
   bool over_ = false;
   bool full_ = false;  // a disk is, and the crawl is paused for it
   int stop_requests_ = 0;

@@ -103,6 +103,7 @@ class Outage {
   };
   Probes& fetch_probes() { return fetch_probes_; }
   Probes& name_probes() { return name_probes_; }
+  const Probes& name_probes() const { return name_probes_; }
   const OutageOptions& options() const { return options_; }
 
  private:

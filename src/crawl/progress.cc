@@ -117,6 +117,10 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["rss_bytes"] = progress.rss_bytes;
   json["checkpoints"] = progress.checkpoints;
   json["checkpoint_longest_ms"] = progress.checkpoint_longest_ms;
+  json["turns"] = progress.turns;
+  json["turn_p50_us"] = progress.turn_p50_us;
+  json["turn_p99_us"] = progress.turn_p99_us;
+  json["turn_max_ms"] = progress.turn_max_ms;
   for (int i = 0; i < kCountAs; ++i) {
     json["done"][std::string(CountAsName(static_cast<CountAs>(i)))] = counts.done[static_cast<size_t>(i)];
   }

@@ -37,6 +37,10 @@ struct CrawlProgress {
   uint64_t rss_bytes = 0;
   uint64_t checkpoints = 0;          // of this run
   double checkpoint_longest_ms = 0;  // for which one of them held up the crawl; those at its begin and end left out
+  uint64_t turns = 0;                // of the shard's thread in this run: all that is done for what came at once
+  double turn_p50_us = 0;            // half of them took no longer, …
+  double turn_p99_us = 0;            // … 99 of 100 …
+  double turn_max_ms = 0;            // … and all
   uint64_t hosts_crawled = 0;        // that answered in this run
   bool hosts_counted = true;         // false: they are more
   std::vector<HostShare> top_hosts;  // of this run, the few with most answers

@@ -42,8 +42,8 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <memory>
 #include <string>
@@ -58,7 +58,9 @@
 #include "crawl/admission_window.h"
 #include "crawl/counts.h"
 #include "crawl/host_tally.h"
-#include "crawl/outage.h"
+#include "crawl/limits.h"
+#include "crawl/link_filter.h"
+#include "crawl/network_guard.h"
 #include "crawl/scope.h"
 #include "crawl/trouble.h"
 #include "disk/manifest.h"
@@ -88,6 +90,16 @@ class ArchivePort {
   virtual void Keep(PageResult& result, const FetchLine& about) = 0;
 };
 
+// Where rounds of DRUMs run. URLseen's can take minutes and has a lane of its own: robots and reputations do not wait
+// behind it.
+struct MergeLanes {
+  Executor& seen;
+  Executor& others;
+
+  MergeLanes(Executor& for_seen, Executor& for_others) : seen(for_seen), others(for_others) {}
+  MergeLanes(Executor& for_all) : MergeLanes(for_all, for_all) {}  // NOLINT(google-explicit-constructor): one is both
+};
+
 struct ShardOptions {
   ScopeOptions scope;
   HashKey key;                 // the crawl's; it holds for all parts below
@@ -114,7 +126,7 @@ struct ShardOptions {
 
 class Shard : public Checkpointable {
  public:
-  static Result<std::unique_ptr<Shard>> Open(Env& env, const Manifest& manifest, Executor& executor, FetchPort& port,
+  static Result<std::unique_ptr<Shard>> Open(Env& env, const Manifest& manifest, MergeLanes lanes, FetchPort& port,
                                              ArchivePort& archive, const ShardOptions& options, Moment now);
 
   // `url` is canonical. Seeds are in scope by definition, unless an exclusion names them; known ones are ignored. They
@@ -165,12 +177,12 @@ class Shard : public Checkpointable {
   const Frontier& frontier() const { return *frontier_; }
   const Gate& gate() const { return *gate_; }
   const UrlSeen& seen() const { return *seen_; }
-  const Outage& outage() const { return outage_; }
-  uint32_t connections() const { return connections_; }            // that it uses now
+  const Outage& outage() const { return network_.outage(); }
+  uint32_t connections() const { return network_.connections(); }  // that it uses now
   const Admission* admission() const { return admission_.get(); }  // null without budgets
   int64_t running_ns(Moment now) const { return ran_before_ns_ + (now.now_ns - opened_ns_); }
   // The limit that ended the crawl: "max_pages" …, empty while none did.
-  std::string_view limit_reached() const { return limit_reached_; }
+  std::string_view limit_reached() const { return limits_.reached(); }
 
   // What is tried again later because it failed, the next first.
   std::vector<AwaitedUrl> Awaited(size_t max, Moment now) const;
@@ -202,27 +214,6 @@ class Shard : public Checkpointable {
     uint64_t host = 0;  // HostKey
     int64_t since_ns = 0;
   };
-  // Failures that may be an outage's, until that is known or their time is up.
-  struct Doubtful {
-    PageResult result;
-    int64_t until_ns = 0;
-  };
-  struct DoubtfulName {
-    Resolution resolution;
-    int64_t until_ns = 0;
-  };
-  static constexpr uint64_t kWitness = 0;  // ResolveTask::host of a question that is not the frontier's
-  // A page, as its links are looked at.
-  struct LinkSource {
-    UrlKind kind = UrlKind::kPage;
-    uint16_t depth = 0;
-    uint8_t hops = 0;
-    uint64_t host = 0;  // of the page, as HostKey
-    uint64_t pld = 0;   // and its domain; 0 where it vouches for nobody
-    uint8_t requisite = 0;
-    bool beyond = false;   // out of scope, fetched to show another page: only what it needs itself is followed
-    std::string_view url;  // of the page, the via of its links; empty where none is wanted
-  };
   class UniqueOnward;
   class GateToFrontier;
 
@@ -231,21 +222,18 @@ class Shard : public Checkpointable {
         archive_(archive),
         options_(options),
         scope_(std::move(scope)),
-        outage_(options.outage),
-        connections_(options.connections),
+        filter_(LinkRulesOf(options)),
+        limits_({options.max_pages, options.max_bytes, options.max_time_ns}),
+        network_(options.outage, options.connections, port),
         window_(HostTable::kNear * options.frontier.back_queues) {}
+  static LinkRules LinkRulesOf(const ShardOptions& options);
   Status Restore(const Manifest& manifest);
 
   // What became of a fetch, for good.
   Status Settle(PageResult&& result, Moment now);
-  // Of an outage (shard_outage.cc):
-  bool MayBeOutage(const PageResult& result) const;
-  Status SettleDoubtful(Moment now);
-  void AskName(uint64_t host, std::string_view name);
-  void AskWaitingNames(Moment now);
+  Status SettleKnown(Moment now);
   void TellName(const Resolution& resolution, Moment now);
-  void OnShortage(Moment now);
-  void AllowMoreConnections(Moment now);
+  void OnShortage(Moment now) { counts_.shortages += network_.OnShortage(in_flight_.size(), now.now_ns) ? 1 : 0; }
   bool EnoughHosts() const { return frontier_->counts().active_hosts >= options_.outage.hosts; }
 
   // Of what failed (shard_waits.cc):
@@ -255,6 +243,9 @@ class Shard : public Checkpointable {
   void NoteTrouble(HostTrouble&& trouble);
   void HurryIfNothingElse(Moment now);
 
+  void WakeBy(int64_t time_ns) { next_wake_ns_ = std::min(next_wake_ns_, time_ns); }
+
+  // What moves (shard_pump.cc):
   Status Pump(Moment now);
   Status MoveResults(Moment now, bool* moved);
   Status DispatchTasks(Moment now);
@@ -280,7 +271,7 @@ class Shard : public Checkpointable {
   void TellWindow(bool dispatching, Moment now);
   Status AddToGate(const UrlRecord& record, GateSink& sink, Moment now);
   Status TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now);
-  Status OfferLinks(const LinkList& list, const LinkSource& from);
+  Status OfferLinks(const PageResult& result, const UrlRecord& record, const InFlight& flight);
   Status OfferSeeds(bool* moved);
   Status Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now);
   void EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about);
@@ -292,7 +283,6 @@ class Shard : public Checkpointable {
   }
   void EndUnfetched(const UrlRecord& record, std::string_view why, Moment now);
   Status LeaveOut(const Dispatch& dispatch, Moment now);
-  bool AtLimit(Moment now);
   GateNow GateTime(Moment now) const {
     return {now.now_ns, static_cast<uint32_t>((calendar_ns_ + now.now_ns - opened_ns_) / 1'000'000'000)};
   }
@@ -302,6 +292,9 @@ class Shard : public Checkpointable {
   ArchivePort& archive_;
   const ShardOptions options_;
   Scope scope_;
+  const LinkFilter filter_;
+  Limits limits_;
+  NetworkGuard network_;
   std::unique_ptr<DiskQueue> seeds_;
   std::unique_ptr<UrlSeen> seen_;
   std::unique_ptr<Admission> admission_;  // null without budgets
@@ -315,20 +308,6 @@ class Shard : public Checkpointable {
   bool inbox_waits_ = false;
   std::string encoded_;  // scratch
 
-  Outage outage_;
-  uint64_t outages_counted_ = 0;  // of outage_.count(), in counts_
-  uint64_t probe_id_ = 0;         // the fetch that is a probe
-  uint64_t name_probe_ = 0;       // the host whose name is one
-  bool probe_witness_ = false;    // whose turn it is among those who are asked for as probes
-  // Fetches in flight at most: fewer than options_.connections where there were no descriptors for more, and more again
-  // with time.
-  uint32_t connections_ = 0;
-  int64_t shortage_ns_ = 0;                  // when it was found that there are too few, or more were tried
-  int64_t short_until_ns_ = 0;               // nothing is fetched before
-  std::deque<Doubtful> doubtful_;            // all of them in flight
-  std::deque<DoubtfulName> doubtful_names_;  // at most frontier.max_resolving, with the next two
-  std::deque<uint64_t> names_waiting_;       // hosts whose name could not be asked for, or not with success
-  std::unordered_map<uint64_t, std::string> names_asked_;  // by host, those that wait included; never iterated
   // For people alone, nothing is decided by these; each at most kFailures or kNotes.
   static constexpr size_t kFailures = 1024;
   std::unordered_map<uint64_t, Failure> failures_;  // by the URL's hash, or HostKey of a name; never iterated
@@ -345,7 +324,6 @@ class Shard : public Checkpointable {
   bool hungry_ = false;
   bool dry_ = false;        // the last dispatch left connections free because no host was ready
   AdmissionWindow window_;  // of admission_
-  std::string_view limit_reached_;
   int64_t opened_ns_ = 0;
   int64_t ran_before_ns_ = 0;
   int64_t flushed_running_ns_ = 0;

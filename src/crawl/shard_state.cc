@@ -35,6 +35,7 @@ void ForEachCount(Counts& counts, Each each) {
   each("too_deep", counts.too_deep);
   each("nofollow", counts.nofollow);
   each("sitemaps_off", counts.sitemaps_off);
+  each("embeds_off", counts.embeds_off);
   each("url_too_long", counts.url_too_long);
   each("too_many_links", counts.too_many_links);
   each("offered", counts.offered);

@@ -54,7 +54,7 @@ void Shard::NoteTrouble(HostTrouble&& trouble) {
 
 // Nothing in flight, nothing on its way, and whatever is in the frontier has failed before.
 void Shard::HurryIfNothingElse(Moment now) {
-  if (!in_flight_.empty() || !names_asked_.empty() || outage_.down()) return;
+  if (!in_flight_.empty() || network_.asks_names() || outage().down()) return;
   if (seen_->waiting() > 0 || (admission_ != nullptr && admission_->waiting() > 0)) return;
   if (gate_->in_cache() > 0 || frontier_->counts().waiting() == 0) return;
   if (now.now_ns < hurry_look_ns_) {

@@ -1,0 +1,68 @@
+#include "crawl/link_filter.h"
+
+#include <algorithm>
+
+namespace portolan {
+namespace {
+
+// Steps from a page to what it needs, each to what the one before needs: a frame in a frame, its style sheet, what that
+// imports, a font. Depth does not grow on the way, so this is what ends a chain that is endless.
+constexpr uint8_t kRequisiteSteps = 8;
+static_assert(kRequisiteSteps <= kMaxRequisiteSteps);
+
+}  // namespace
+
+uint64_t& CountOf(CrawlCounts& counts, LinkFate fate) {
+  switch (fate) {
+    case LinkFate::kSitemapsOff:
+      return counts.sitemaps_off;
+    case LinkFate::kNofollow:
+      return counts.nofollow;
+    case LinkFate::kEmbedsOff:
+      return counts.embeds_off;
+    case LinkFate::kOutOfScope:
+      return counts.out_of_scope;
+    case LinkFate::kTooManyHops:
+      return counts.too_many_hops;
+    case LinkFate::kTooDeep:
+      return counts.too_deep;
+    case LinkFate::kFollowed:
+      break;
+  }
+  return counts.offered;
+}
+
+LinkFate LinkFilter::Judge(const LinkSource& from, const FoundLink& link, std::string_view url, Scope& scope,
+                           UrlRecord& record) const {
+  const bool redirect = (link.flags & kFoundRedirect) != 0;
+  const bool embed = (link.flags & kFoundEmbed) != 0;
+  const bool needed = rules_.requisites && (link.flags & kFoundRequisite) != 0 && from.requisite < kRequisiteSteps;
+  if (from.kind == UrlKind::kRobots && !rules_.sitemaps) return LinkFate::kSitemapsOff;
+  if ((link.flags & kFoundNofollow) != 0 && !rules_.follow_nofollow && !redirect) return LinkFate::kNofollow;
+  if (embed && !needed && !rules_.follow_embeds) return LinkFate::kEmbedsOff;
+  if (from.beyond && !needed && !redirect) return LinkFate::kOutOfScope;
+  record = {};
+  record.url = url;
+  if (redirect) {
+    if (from.hops >= rules_.max_hops) return LinkFate::kTooManyHops;
+    record.hops = static_cast<uint8_t>(from.hops + 1);
+    record.depth = from.depth;
+    record.requisite = from.requisite;
+  } else if (needed) {
+    // As near as its page: no page is kept without what it needs because it is the last one of its depth.
+    record.depth = from.depth;
+    record.requisite = static_cast<uint8_t>(from.requisite + 1);
+  } else {
+    // Sitemaps lead to pages as near as a home page's links.
+    record.depth = static_cast<uint16_t>(std::min<uint32_t>(from.depth + 1U, 0xffff));
+  }
+  const bool sitemap = (link.flags & kFoundSitemapFile) != 0 || (redirect && from.kind == UrlKind::kSitemap);
+  if (sitemap) record.kind = UrlKind::kSitemap;
+  if (rules_.depth_limited && record.depth > rules_.max_depth) return LinkFate::kTooDeep;
+  if (!scope.Admits(record, link.host_hash)) return LinkFate::kOutOfScope;
+  record.priority = static_cast<uint8_t>(std::min<uint32_t>(record.depth, rules_.priorities - 1));
+  record.via = ViaOf(from.url, url);
+  return LinkFate::kFollowed;
+}
+
+}  // namespace portolan

@@ -1,0 +1,261 @@
+// What moves in the shard after each event: answers of merges to the next part, URLs to the fetch threads, rounds when
+// somebody is hungry. Never more than the next part has room for.
+
+#include <algorithm>
+#include <limits>
+
+#include "crawl/shard_sinks.h"
+#include "gate/robots_request.h"
+
+namespace portolan {
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// Work of one pump, so that events never wait long: answers of merges that move on, and URLs that are dispatched.
+constexpr uint64_t kMoveStep = 4096;
+constexpr int kDispatchStep = 256;
+
+int64_t Later(int64_t now_ns, int64_t wait_ns) { return wait_ns == kNever ? kNever : now_ns + wait_ns; }
+
+}  // namespace
+
+Status Shard::Pump(Moment now) {
+  last_ns_ = now.now_ns;
+  if (state_ != State::kRunning) return {};
+  RETURN_IF_ERROR(SettleKnown(now));
+  bool moved = false;
+  RETURN_IF_ERROR(MoveResults(now, &moved));
+  next_wake_ns_ = kNever;
+  const bool limited = limits_.Check(counts_, running_ns(now));
+  const bool ending = stopping_ || limited;
+  if (!ending && !inbox_waits_) RETURN_IF_ERROR(OfferSeeds(&moved));
+  if (!limited) WakeBy(Later(now.now_ns, limits_.TimeLeft(running_ns(now))));
+  if (!ending && !paused_) {
+    network_.AskWaiting(now.now_ns);
+    const PageResult* const held = network_.first_held();
+    WakeBy(network_.NextWake(held == nullptr || HasRoomFor(*held)));
+  }
+  const bool dispatching = !ending && !inbox_waits_ && !paused_;
+  if (dispatching) RETURN_IF_ERROR(DispatchTasks(now));
+  if (admission_ != nullptr) TellWindow(dispatching, now);
+  if (!ending) {
+    hungry_ = HungryForNew();
+    RETURN_IF_ERROR(StartRounds(now));
+  }
+  if (options_.give_up_quickly && dispatching && dry_) HurryIfNothingElse(now);
+  const PageResult* const held = network_.first_held();
+  if (moved || (ending && held != nullptr && HasRoomFor(*held))) next_wake_ns_ = now.now_ns;
+
+  if (in_flight_.empty()) {
+    if (stopping_) {
+      state_ = State::kStopped;
+    } else if (limited) {
+      state_ = State::kDone;
+    } else if (seeds_->size() == 0 && seen_->waiting() == 0 && (admission_ == nullptr || admission_->waiting() == 0) &&
+               gate_->waiting() == 0 && frontier_->counts().urls() == 0) {
+      state_ = State::kDone;
+    }
+  }
+  return {};
+}
+
+Status Shard::OfferSeeds(bool* moved) {
+  const uint64_t room = std::min(kMoveStep, seen_->Room());
+  for (uint64_t offered = 0; offered < room && seeds_->size() > 0; ++offered) {
+    ASSIGN_OR_RETURN(const std::string* bytes, seeds_->Front());
+    if (bytes == nullptr) break;
+    const std::optional<UrlRecord> record = DecodeUrlRecord(*bytes);
+    if (!record) return Fail(ErrorCode::kCorrupt, "not a record in the queue of seeds");
+    RETURN_IF_ERROR(seen_->Add(options_.key.Hash(record->url), *bytes));
+    seeds_->PopFront();
+    ++counts_.seeds;
+    *moved = true;
+  }
+  return {};
+}
+
+Status Shard::MoveResults(Moment now, bool* moved) {
+  if (const uint64_t room = std::min(kMoveStep, RoomForNew()); room > 0 && seen_->ResultsReady()) {
+    UniqueOnward unique(*this, now);
+    ASSIGN_OR_RETURN(const uint64_t looked, seen_->Take(unique, room, now.now_ns));
+    *moved = *moved || looked > 0;
+  }
+  if (admission_ != nullptr) RETURN_IF_ERROR(Admit(now, moved));
+  GateToFrontier passed(*this, now);
+  ASSIGN_OR_RETURN(const uint64_t pumped, gate_->Pump(passed, std::min(kMoveStep, frontier_->Room()), GateTime(now)));
+  *moved = *moved || pumped > 0;
+  return {};
+}
+
+// URLs whose turn has come go to the robots loop, as far as the window allows (admission_window.h): as fast as pages
+// are fetched, and faster only while connections idle. The rest waits in BEAST's queues, where a better reputation can
+// still overtake it.
+Status Shard::Admit(Moment now, bool* moved) {
+  constexpr uint64_t kBatch = 256;
+  ASSIGN_OR_RETURN(const uint64_t looked, admission_->Pump(kMoveStep, now.now_ns));
+  *moved = *moved || looked > 0;
+  GateToFrontier passed(*this, now);
+  for (uint64_t admitted = 0; admitted < kMoveStep;) {
+    const uint64_t room = std::min(window_.Room(Pending()), gate_->Room());
+    if (room == 0) break;
+    ASSIGN_OR_RETURN(const std::vector<std::string> records, admission_->Pop(std::min(room, kBatch)));
+    if (records.empty()) break;
+    for (const std::string& bytes : records) {
+      const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
+      if (!record) return Fail(ErrorCode::kCorrupt, "beast gave back bytes that are not a record");
+      RETURN_IF_ERROR(AddToGate(*record, passed, now));
+    }
+    admitted += records.size();
+    *moved = true;
+  }
+  return {};
+}
+
+// After each dispatch. When the frontier's memory is full its front queues hold what came: more would not help.
+void Shard::TellWindow(bool dispatching, Moment now) {
+  const bool idle = dispatching && dry_ && frontier_->counts().front == 0;
+  const bool full = admission_->HasQueued() && window_.Room(Pending()) == 0;
+  const uint64_t idle_connections = connections() - std::min<uint64_t>(connections(), in_flight_.size());
+  window_.SetIdle(idle ? idle_connections : 0, full, now.now_ns);
+  if (window_.growing()) WakeBy(now.now_ns + AdmissionWindow::kAsk);
+}
+
+Status Shard::DispatchTasks(Moment now) {
+  dry_ = false;
+  const NetworkGuard::Permit permit = network_.MayFetch(now.now_ns);
+  if (!permit.fetch) {
+    WakeBy(permit.again_ns);
+    return {};
+  }
+  for (int step = 0; step < kDispatchStep; ++step) {
+    if (in_flight_.size() >= network_.connections()) return {};
+    // A URL whose rules are too old, or a robots.txt that fails here, goes to the gate.
+    if (gate_->Room() == 0) return {};
+    if (!limits_.AllowsPage(counts_, PagesInFlight())) return {};
+    ASSIGN_OR_RETURN(const Dispatch dispatch, frontier_->Next(now.now_ns, now.unix_ns));
+    switch (dispatch.kind) {
+      case Dispatch::Kind::kWait:
+        WakeBy(dispatch.until_ns);
+        dry_ = true;
+        return {};
+      case Dispatch::Kind::kMoreWork:
+        break;
+      case Dispatch::Kind::kResolve:
+        network_.AskName(dispatch.host, dispatch.name);
+        break;
+      case Dispatch::Kind::kFail:
+        FailUnfetched(dispatch, now);
+        if (dispatch.record.kind == UrlKind::kRobots) {
+          // The frontier has tried as often as there is hope.
+          --robots_open_;
+          NoteTrouble({std::string(HostOf(dispatch.record.url)), Failure{dispatch.outcome}.Words(),
+                       static_cast<uint32_t>(dispatch.record.attempts + 1), true});
+          RobotsAnswer none;
+          none.hopeless = true;
+          RETURN_IF_ERROR(TellGate(dispatch.record, none, now));
+        }
+        break;
+      case Dispatch::Kind::kFetch: {
+        const uint64_t before = next_id_;
+        RETURN_IF_ERROR(Start(dispatch, now));
+        if (!permit.probe_only || next_id_ == before) break;
+        network_.ProbeBegan(before);
+        return {};
+      }
+    }
+  }
+  next_wake_ns_ = now.now_ns;
+  return {};
+}
+
+void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
+  PageResult result;
+  result.kind = dispatch.record.kind;
+  result.outcome = dispatch.outcome;
+  result.times.begin_unix_ns = now.unix_ns;
+  FetchLine line;
+  line.url = dispatch.record.kind == UrlKind::kRobots ? RobotsTarget(dispatch.record.url) : dispatch.record.url;
+  line.depth = dispatch.record.depth;
+  line.via = dispatch.record.via.ToString();
+  line.attempt = 0;
+  if (admission_ != nullptr && dispatch.record.kind != UrlKind::kRobots) admission_->OnDenied(dispatch.record.url);
+  EndUrl(dispatch.record, result, line);
+}
+
+// Its turn has come, and the scope does not have it any more. Of an origin of which nothing may be fetched not even
+// robots.txt is: its URLs end at the gate.
+Status Shard::LeaveOut(const Dispatch& dispatch, Moment now) {
+  const std::string copy = EncodeUrlRecord(dispatch.record);  // the slot's own dies with it
+  frontier_->Skip(dispatch.slot);
+  const UrlRecord record = DecodeUrlRecord(copy).value();
+  if (record.kind == UrlKind::kRobots) {
+    --robots_open_;
+    RobotsAnswer none;
+    none.hopeless = true;
+    return TellGate(record, none, now);
+  }
+  ++counts_.excluded;
+  EndUnfetched(record, "out_of_scope", now);
+  return {};
+}
+
+Status Shard::Start(const Dispatch& dispatch, Moment now) {
+  const UrlRecord& record = dispatch.record;
+  const bool robots = record.kind == UrlKind::kRobots;
+  if (robots ? scope_.ExcludesOrigin(RobotsOrigin(record.url)) : !InScope(record, dispatch.host)) {
+    return LeaveOut(dispatch, now);
+  }
+  if (!robots) {
+    GateToFrontier passed(*this, now);
+    ASSIGN_OR_RETURN(const Verdict verdict, gate_->AtFetch(record, GateTime(now).unix_s));
+    if (verdict != Verdict::kAllowed) {
+      const std::string copy = EncodeUrlRecord(record);  // the slot's own dies with it
+      frontier_->Skip(dispatch.slot);
+      const UrlRecord mine = DecodeUrlRecord(copy).value();
+      if (verdict == Verdict::kDenied) return passed.OnDenied(mine, DenyReason::kRules);
+      // Its rules are too old: through the robots loop again.
+      return AddToGate(mine, passed, now);
+    }
+    if (const auto delay = gate_->CrawlDelayMs(record, GateTime(now).unix_s)) {
+      frontier_->SetCrawlDelay(dispatch.host, int64_t{*delay} * 1'000'000);
+    }
+  } else {
+    ++robots_in_flight_;
+  }
+  if (record.attempts == 0) hurried_ = false;
+  const uint64_t id = next_id_++;
+  in_flight_.emplace(id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address, dispatch.host, now.now_ns});
+  FetchTask task;
+  task.id = id;
+  task.kind = record.kind;
+  task.url = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
+  task.address = dispatch.address;
+  task.host = dispatch.host;
+  task.via = record.via.ToString();
+  task.depth = record.depth;
+  port_.Fetch(std::move(task));
+  return {};
+}
+
+Status Shard::StartRounds(Moment now) {
+  ASSIGN_OR_RETURN(const bool seen_began, seen_->StartRound(now.now_ns, hungry_));
+  // What is at the gate is nearer than what is in BEAST's queues, and keeps that from going on: with a full gate and
+  // full queues nobody else would ask.
+  const bool gate_hungry = hungry_ || FrontierHungry();
+  ASSIGN_OR_RETURN(const bool gate_began, gate_->StartRounds(GateTime(now), gate_hungry));
+  bool star_began = false;
+  if (admission_ != nullptr) {
+    ASSIGN_OR_RETURN(star_began, admission_->StartRound(now.now_ns, hungry_));
+    WakeBy(admission_->NextRoundTime(now.now_ns, hungry_));
+  }
+  if (seen_began || gate_began || star_began) {
+    // An executor that works at once has the answers already.
+    if (seen_->ResultsReady() || gate_->Ready() || (star_began && admission_->Ready())) next_wake_ns_ = now.now_ns;
+  }
+  next_wake_ns_ = std::min(
+      {next_wake_ns_, seen_->NextRoundTime(now.now_ns, hungry_), gate_->NextRoundTime(GateTime(now), gate_hungry)});
+  return {};
+}
+
+}  // namespace portolan
