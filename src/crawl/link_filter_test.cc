@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/hash_key.h"
 
 namespace portolan {
 namespace {
@@ -17,7 +18,7 @@ class LinkFilterTest : public testing::Test {
     scope_options_.mode = ScopeMode::kHost;
     scope_options_.requisites = rules_.requisites;
     Scope scope = Scope::Create(scope_options_).value();
-    const FoundLink link{.hash = Hash64(url), .host_hash = HostKey(url), .flags = flags};
+    const FoundLink link{.hash = Hash64(url), .host_hash = HostKey(url, HashKey::Known()), .flags = flags};
     return LinkFilter(rules_).Judge(from_, link, url, scope, record_);
   }
 
