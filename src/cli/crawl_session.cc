@@ -22,6 +22,7 @@
 #include "crawl/wiring.h"
 #include "disk/manifest.h"
 #include "io/env.h"
+#include "io/process.h"
 #include "io/stop_signals.h"
 
 namespace portolan {
@@ -78,6 +79,21 @@ Result<uint64_t> MemoryFor(const Config& config) {
   Log(LogLevel::kWarn, "less memory than usual: this process may use little",
       {{"memory", FormatBytes(std::max(safe, kLeast))}, {"allowed", FormatBytes(limit)}});
   return std::max(safe, kLeast);
+}
+
+// What memory.total leaves of other settings (MemoryPlan), where that is less than was asked for.
+void SayWhatMemoryAllows(const Config& config, const EngineOptions& options) {
+  const uint64_t memory = config.memory.total.bytes;
+  if (const size_t wanted = LoopsOf(config); config.fetch.loops > 0 && options.fetch.loops < wanted) {
+    Log(LogLevel::kWarn, "fewer fetch threads: memory.total has no room for more",
+        {{"loops", options.fetch.loops}, {"wanted", wanted}, {"memory", FormatBytes(memory)}});
+  }
+  if (const uint64_t wanted = config.fetch.max_body.bytes; options.fetch.limits.max_body < wanted) {
+    Log(LogLevel::kWarn, "bodies are cut earlier: memory.total has no room for larger ones",
+        {{"max_body", FormatBytes(options.fetch.limits.max_body)},
+         {"wanted", FormatBytes(wanted)},
+         {"memory", FormatBytes(memory)}});
+  }
 }
 
 // Who is to be told when somebody asks to stop. Thread: any.
@@ -257,6 +273,7 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   ASSIGN_OR_RETURN(const uint64_t memory, MemoryFor(options.config));
   config.memory.total.bytes = memory;
   ASSIGN_OR_RETURN(EngineOptions engine_options, WireCrawl(config, options.dir, config.crawl.seeds, PORTOLAN_VERSION));
+  SayWhatMemoryAllows(config, engine_options);
   engine_options.fetch.idle_connections = plan.idle;
   engine_options.fetch.dns.max_outstanding = plan.questions;
   // What this machine allows is no setting of the crawl: another one may have more.
@@ -271,6 +288,7 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   engine_options.locked = true;
 
   MakeWritesFailQuietly();
+  KeepMallocSmall();
   ASSIGN_OR_RETURN(CrawlPlace place,
                    options.resume ? CrawlPlace::GoOn(options.dir, engine_options) : CrawlPlace::Begin(options.dir));
   // Before the engine, so that its threads inherit the blocked signals; told about it once it is there.

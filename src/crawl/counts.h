@@ -40,7 +40,8 @@ struct CrawlCounts {
   // Bodies that were cut at a limit, of size or of time.
   uint64_t bodies_cut() const {
     return outcomes[static_cast<size_t>(FetchOutcome::kBodyCut)] +
-           outcomes[static_cast<size_t>(FetchOutcome::kTimeCut)];
+           outcomes[static_cast<size_t>(FetchOutcome::kTimeCut)] +
+           outcomes[static_cast<size_t>(FetchOutcome::kSlowCut)];
   }
   // Pages: answers of class 2xx that are no robots.txt.
   uint64_t pages() const { return done[static_cast<size_t>(CountAs::kFetched)]; }

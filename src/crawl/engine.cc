@@ -28,9 +28,18 @@ constexpr size_t kShownHosts = 5;       // of CrawlProgress
 constexpr size_t kShownUrls = 5;        // likewise
 constexpr uint64_t kToldTroubles = 50;  // hosts that do not answer, in the log for people; the crawl log has all
 
+// What a page holds on its way, but its records.
 uint64_t WeightOf(const PageResult& result) {
-  return sizeof(PageResult) + result.archive.bytes.size() + result.links.text.size() +
-         result.links.links.size() * sizeof(FoundLink);
+  return sizeof(PageResult) + result.links.text.capacity() + result.links.links.capacity() * sizeof(FoundLink) +
+         (result.robots ? result.robots->rules.capacity() : 0);
+}
+
+// The page's lease, out of what its answer had: what is gone is given back, and what is new is taken.
+void HandOver(ByteLease&& lease, PageResult& result) {
+  const uint64_t records = result.archive.bytes.capacity();
+  result.lease = std::move(lease);
+  result.lease.Resize(WeightOf(result) + records);
+  result.archive.lease = result.lease.Split(records);
 }
 
 // Secrets go to the servers of these, each kept by its name.
@@ -116,6 +125,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   }
   FetchOptions fetch = options.fetch;
   fetch.dns.key = key;
+  fetch.budget = &engine->answers_;
   ASSIGN_OR_RETURN(const ManifestSection* list, engine->manifest_->Find(kSeedList, DiskQueue::kKind));
   if (list != nullptr) {
     ASSIGN_OR_RETURN(engine->seed_list_, DiskQueue::Open(engine->later_env_, *engine->manifest_, {.name = kSeedList}));
@@ -159,10 +169,9 @@ void Engine::OnResponse(FetchResponse&& response, size_t loop) {
   const int64_t begin = timed ? ThreadProcessorNs() : 0;
   PageResult result = makers_[loop].Make(std::move(response));
   if (timed) parse_ns_ += (ThreadProcessorNs() - begin) * kTimedOneIn;
-  const uint64_t weight = WeightOf(result);
-  if (pages_.TrySend(std::move(result), weight)) return;
-  Wake();  // only the shard makes room
-  pages_.Send(std::move(result), weight);
+  response.body = {};  // before what it held is given back
+  HandOver(std::move(response.lease), result);
+  pages_.TrySend(std::move(result), 0);  // always room: it is paid for; refused only at the end, when nobody listens
 }
 
 void Engine::OnResolved(Resolution&& resolution) {

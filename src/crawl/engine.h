@@ -7,8 +7,9 @@
 //   1 checkpoint thread  syncs of the state's files, the manifest
 //   d archive threads  one a directory
 //
-// Everything between them is a message: tasks out, PageResult and Resolution in (a bounded mailbox: when the shard
-// falls behind, fetch threads wait), archive items out (bounded too: when a disk falls behind, the shard waits).
+// Everything between them is a message: tasks out, PageResult and Resolution in, archive items out. What an answer
+// holds is paid for at its socket out of one budget (options.answer_bytes) and given back when the last of it is
+// written or dropped: when the shard or a disk falls behind, sockets are not read (fetch/receive_room.h).
 //
 // Run blocks until the crawl is done, a limit is reached or somebody asks to stop; then everything is flushed and the
 // manifest committed. A second request to stop cancels what is in flight.
@@ -51,6 +52,7 @@
 #include "disk/queue.h"
 #include "disk/sync_later.h"
 #include "fetch/fetch_loops.h"
+#include "io/byte_budget.h"
 #include "io/clock.h"
 #include "io/env.h"
 #include "io/event_loop.h"
@@ -82,12 +84,12 @@ struct EngineOptions {
   CrawlLog::Options log;
   int64_t checkpoint_ns = 30'000'000'000;
   int64_t show_ns = 200'000'000;
-  uint64_t mailbox_bytes = uint64_t{64} << 20;
-  bool pages_are_goal = false;            // shard.max_pages is what somebody asked for, not a default
-  bool time_parse = false;                // CPU time of PageMaker is taken, of a part of the pages
-  uint64_t reserve_bytes = 0;             // free bytes below which the crawl pauses
-  int64_t retry_ns = 2'000'000'000;       // between two looks at a disk that is full
-  int64_t stop_grace_ns = 3'000'000'000;  // after RequestStop: then what is in flight is cancelled
+  uint64_t answer_bytes = uint64_t{256} << 20;  // that answers may hold together, from the socket to the disk
+  bool pages_are_goal = false;                  // shard.max_pages is what somebody asked for, not a default
+  bool time_parse = false;                      // CPU time of PageMaker is taken, of a part of the pages
+  uint64_t reserve_bytes = 0;                   // free bytes below which the crawl pauses
+  int64_t retry_ns = 2'000'000'000;             // between two looks at a disk that is full
+  int64_t stop_grace_ns = 3'000'000'000;        // after RequestStop: then what is in flight is cancelled
 };
 
 class Engine : private FetchHandler, private ArchivePort {
@@ -114,7 +116,12 @@ class Engine : private FetchHandler, private ArchivePort {
 
  private:
   Engine(Env& env, const EngineOptions& options)
-      : env_(env), later_env_(env), options_(options), pages_(options.mailbox_bytes), names_(1 << 20) {}
+      : env_(env),
+        later_env_(env),
+        options_(options),
+        answers_(options.answer_bytes),
+        pages_(UINT64_MAX),
+        names_(1 << 20) {}
 
   void OnResponse(FetchResponse&& response, size_t loop) override;
   void OnAnswersGiven(size_t /*loop*/) override { Wake(); }
@@ -153,6 +160,7 @@ class Engine : private FetchHandler, private ArchivePort {
   Env& env_;
   SyncLater later_env_;  // of the shard's structures
   const EngineOptions options_;
+  ByteBudget answers_;  // before everything that holds leases of it
   const Clock& clock_ = Clock::Real();
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<Manifest> manifest_;

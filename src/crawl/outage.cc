@@ -15,6 +15,7 @@ Outage::Sign Outage::SignOf(FetchOutcome outcome) {
     case FetchOutcome::kProtocol:
     case FetchOutcome::kDecodeFailed:
     case FetchOutcome::kBomb:
+    case FetchOutcome::kSlowCut:
       return Sign::kAnswer;
     case FetchOutcome::kConnectRefused:
     case FetchOutcome::kConnectTimeout:

@@ -55,6 +55,8 @@ std::vector<LeftOut> LeftOutOf(const CrawlCounts& counts, const LeftOutLimits& l
   const std::string at = fmt::format(" cut at {}", FormatBytes(limits.max_body));
   add(cut(FetchOutcome::kBodyCut), "body" + at, "bodies" + at, "fetch.max_body");
   add(cut(FetchOutcome::kTimeCut), "body cut for being slow", "bodies cut for being slow", "fetch.total_timeout");
+  add(cut(FetchOutcome::kSlowCut), "slow body cut for want of memory", "slow bodies cut for want of memory",
+      "memory.total");
   return all;
 }
 

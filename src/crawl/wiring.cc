@@ -5,11 +5,17 @@
 #include <algorithm>
 #include <thread>
 
+#include "crawl/memory_plan.h"
 #include "io/process.h"
 #include "url/link.h"
 
 namespace portolan {
 namespace {
+
+// What one of each holds (docs/memory.md).
+constexpr uint64_t kIdleCurlBytes = uint64_t{64} << 10;
+constexpr uint64_t kSessionBytes = uint64_t{2} << 10;
+constexpr uint64_t kNameBytes = 200;
 
 // Is it "host", "host:port" or either with a path, without a scheme?
 bool LooksLikeHost(std::string_view text) {
@@ -39,7 +45,16 @@ uint32_t SecondsOf(Config::Duration duration) {
   return static_cast<uint32_t>(std::clamp<int64_t>(duration.count() / 1'000'000'000, 1, 0xffffffff));
 }
 
-ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds) {
+MemoryPlan MemoryOf(const Config& config) {
+  return MemoryPlan::Make({.total = config.memory.total.bytes,
+                           .loops = LoopsOf(config),
+                           .max_body = config.fetch.max_body.bytes,
+                           .max_decoded = config.fetch.max_decoded.bytes,
+                           .directories = config.archive.directories.size(),
+                           .budget_queues = config.budget.enabled ? config.budget.queues : 0});
+}
+
+ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::vector<std::string>& seeds) {
   ShardOptions shard;
   shard.scope = ScopeOf(config, seeds);
   shard.connections = static_cast<uint32_t>(config.fetch.connections);
@@ -54,9 +69,8 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   shard.follow_embeds = config.scope.embeds;
   shard.sitemaps = config.scope.sitemaps;
 
-  const uint64_t memory = config.memory.total.bytes;
-  shard.seen.memory = memory / 4;
-  shard.gate.memory = memory / 8;
+  shard.seen.memory = memory.seen;
+  shard.gate.memory = memory.gate;
   shard.gate.robots_ttl_s = SecondsOf(config.politeness.robots_ttl);
   shard.gate.unreachable_ttl_s = SecondsOf(config.politeness.robots_retry);
   shard.give_up_quickly = config.politeness.give_up_quickly;
@@ -74,17 +88,17 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
 
   AdmissionOptions& admission = shard.admission;
   admission.enabled = config.budget.enabled;
-  admission.star.memory = std::max(memory / 8, StarOptions::kMinMemory);
+  admission.star.memory = memory.star;
   admission.star.budget_function = config.budget.function;
   admission.star.vouch_base = static_cast<uint32_t>(config.budget.vouch_base);
   admission.star.vouch_percent = static_cast<uint32_t>(config.budget.vouch_percent);
   admission.beast.max_queues = static_cast<uint32_t>(config.budget.queues);
-  admission.yield.memory = memory / 256;
-  admission.hosts.memory = memory / 128;
-  admission.content_memory = memory / 256;
+  admission.yield.memory = memory.tables / 4;
+  admission.hosts.memory = memory.tables / 2;
+  admission.content_memory = memory.tables / 4;
 
   FrontierOptions& frontier = shard.frontier;
-  frontier.memory = memory / 4;
+  frontier.memory = memory.frontier;
   // A host costs about 400 bytes before its first URL.
   frontier.max_hosts = static_cast<uint32_t>(std::clamp<uint64_t>(frontier.memory / 1024, 4096, 10'000'000));
   frontier.back_queues = std::min(3 * shard.connections, frontier.max_hosts / 2);
@@ -103,10 +117,11 @@ ShardOptions ShardOf(const Config& config, const std::vector<std::string>& seeds
   return shard;
 }
 
-FetchOptions FetchOf(const Config& config, const std::string& version, const std::vector<std::string>& seeds) {
+FetchOptions FetchOf(const Config& config, const MemoryPlan& memory, const std::string& version,
+                     const std::vector<std::string>& seeds) {
   const Config::Fetch& from = config.fetch;
   FetchOptions fetch;
-  fetch.loops = LoopsOf(config);
+  fetch.loops = memory.loops;
   fetch.max_in_flight = std::max<size_t>(1, from.connections);
   fetch.max_waiting = std::max<size_t>(1 << 16, from.connections * 2);
   fetch.reuse_connections = from.reuse_connections;
@@ -119,8 +134,10 @@ FetchOptions FetchOf(const Config& config, const std::string& version, const std
   fetch.limits.lowest_speed = from.lowest_speed.bytes;
   fetch.limits.speed_window_ns = from.speed_window.count();
   fetch.limits.head.max_bytes = from.max_head.bytes;
-  fetch.limits.max_body = from.max_body.bytes;
-  fetch.limits.max_wire_bytes = from.max_body.bytes + 4 * from.max_head.bytes;
+  fetch.limits.max_body = memory.max_body;
+  fetch.limits.max_wire_bytes = memory.max_body + 4 * from.max_head.bytes;
+  fetch.curl_connections = std::max<size_t>(1, memory.connections / memory.loops / kIdleCurlBytes);
+  fetch.tls_sessions = memory.sessions / memory.loops / kSessionBytes;
   fetch.user_agent = UserAgentOf(config, version);
   fetch.from = config.politeness.from;
   fetch.accept = from.accept;
@@ -135,6 +152,7 @@ FetchOptions FetchOf(const Config& config, const std::string& version, const std
   fetch.dns.allow_private = from.allow_private_addresses;
   fetch.dns.timeout_ns = from.dns_timeout.count();
   fetch.dns.tries = static_cast<int>(from.dns_tries);
+  fetch.dns.cache_entries = memory.names / kNameBytes;
   return fetch;
 }
 
@@ -143,7 +161,7 @@ LinkOptions LinksOf(const Config& config) {
           .max_length = static_cast<uint32_t>(config.scope.max_url_length)};
 }
 
-PageMakerOptions PageOf(const Config& config) {
+PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   PageMakerOptions page;
   page.agent = RobotsTokenOf(config);
   page.link = LinksOf(config);
@@ -151,7 +169,9 @@ PageMakerOptions PageOf(const Config& config) {
   page.requisites = config.scope.requisites;
   page.similarity = config.page.similarity;
   page.max_links = static_cast<uint32_t>(config.page.max_links);
-  page.decode.max_output = config.fetch.max_decoded.bytes;
+  page.decode.max_output = memory.max_decoded;
+  page.max_html = memory.max_html;
+  page.max_link_bytes = memory.max_link_bytes;
   page.archive = config.archive.enabled;
   page.archive_robots = config.archive.robots;
   page.honour_noarchive = config.archive.honour_noarchive;
@@ -204,24 +224,24 @@ std::string ArchiveDirectory(const std::string& dir, const std::string& setting)
 Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, const std::vector<std::string>& seeds,
                                 const std::string& version) {
   RETURN_IF_ERROR(ValidateConfig(config));
-  const uint64_t memory = config.memory.total.bytes;
+  const MemoryPlan memory = MemoryOf(config);
   EngineOptions options;
   options.state_dir = JoinPath(dir, "state");
   options.control = ControlPathOf(dir);
-  options.shard = ShardOf(config, seeds);
+  options.shard = ShardOf(config, memory, seeds);
   options.seed_list = !config.crawl.seed_list.empty();
-  options.max_seed_names = memory / 8 / sizeof(uint64_t);  // an eighth
+  options.max_seed_names = config.memory.total.bytes / 8 / sizeof(uint64_t);  // an eighth, on top of the plan
   options.pages_are_goal = config.crawl.max_pages != ForProfile(config.crawl.profile).crawl.max_pages;
-  options.fetch = FetchOf(config, version, seeds);
-  options.page = PageOf(config);
+  options.fetch = FetchOf(config, memory, version, seeds);
+  options.page = PageOf(config, memory);
   for (const std::string& directory : config.archive.directories) {
     options.archive.directories.push_back(ArchiveDirectory(dir, directory));
   }
-  options.archive.queue_bytes = memory / 16 / options.archive.directories.size();
+  options.archive.queue_bytes = memory.answers;  // what waits there is paid for: the leases are the bound
   options.archive.files.prefix = config.archive.prefix;
   options.archive.files.host = HostName();
   options.archive.files.file_size = config.archive.file_size.bytes;
-  options.archive.files.index_memory = std::min<uint64_t>(memory / 32, uint64_t{64} << 20);
+  options.archive.files.index_memory = memory.indexes / options.archive.directories.size();
   options.archive.files.info = {.software = "portolan/" + version,
                                 .user_agent = options.fetch.user_agent,
                                 .operator_name = config.archive.operator_name,
@@ -232,7 +252,8 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   options.log.enabled = config.log.fetches;
   options.log.file_size = config.log.file_size.bytes;
   options.checkpoint_ns = config.checkpoint.interval.count();
-  options.mailbox_bytes = memory / 16;
+  options.log.queue_bytes = memory.log / 2;  // as much again is being written
+  options.answer_bytes = memory.answers;
   return options;
 }
 

@@ -46,8 +46,9 @@ std::string TlsName(std::string_view version) {
 }  // namespace
 
 Result<std::unique_ptr<CurlTransfer>> CurlTransfer::Create(const FetchOptions& options, const RequestFields& fields,
-                                                           TlsSessions& sessions, size_t slot, int64_t* deadline) {
-  std::unique_ptr<CurlTransfer> made(new CurlTransfer(options, fields, sessions, slot, deadline));
+                                                           TlsSessions& sessions, ReceiveRoom& room, size_t slot,
+                                                           int64_t* deadline) {
+  std::unique_ptr<CurlTransfer> made(new CurlTransfer(options, fields, sessions, room, slot, deadline));
   RETURN_IF_ERROR(made->SetUp());
   return made;
 }
@@ -86,7 +87,8 @@ Status CurlTransfer::SetUp() {
   // Names are resolved elsewhere. libcurl walks its own cache at the end of every fetch, so it had better be empty.
   set(CURLOPT_DNS_CACHE_TIMEOUT, 0L);
   set(CURLOPT_CONNECTTIMEOUT_MS, number(options.limits.connect_ns / kMillisecond + kSafetyMs));
-  set(CURLOPT_TIMEOUT_MS, number(options.limits.total_ns / kMillisecond + kSafetyMs));
+  // libcurl's clock runs on while a transfer is stalled for want of memory.
+  set(CURLOPT_TIMEOUT_MS, number(options.budget != nullptr ? 0 : options.limits.total_ns / kMillisecond + kSafetyMs));
   set(CURLOPT_MAXAGE_CONN, number(std::max<int64_t>(1, options.idle_ns / kSecond)));
   set(CURLOPT_PROXY, options.proxy.c_str());  // "" also keeps the environment's away
 
@@ -206,7 +208,11 @@ size_t CurlTransfer::OnHeaderLine(char* bytes, size_t size, size_t count, void* 
   return static_cast<CurlTransfer*>(self)->HeaderLine({bytes, size * count}) ? size * count : 0;
 }
 
+bool CurlTransfer::GoOn() { return curl_easy_pause(easy_, CURLPAUSE_CONT) == CURLE_OK; }
+
 size_t CurlTransfer::OnBody(char* bytes, size_t size, size_t count, void* self) {
+  // libcurl keeps this piece and reads no more from the connection.
+  if (!static_cast<CurlTransfer*>(self)->MayTake(size * count)) return CURL_WRITEFUNC_PAUSE;
   // One byte is too few for a whole piece and too many for an empty one: libcurl gives up either way.
   return static_cast<CurlTransfer*>(self)->Body({bytes, size * count}) ? size * count : (size * count == 0 ? 1 : 0);
 }

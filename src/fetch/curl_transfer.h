@@ -25,7 +25,8 @@ class CurlTransfer : public Exchange {
  public:
   // See Exchange; `sessions` outlives this, too.
   static Result<std::unique_ptr<CurlTransfer>> Create(const FetchOptions& options, const RequestFields& fields,
-                                                      TlsSessions& sessions, size_t slot, int64_t* deadline);
+                                                      TlsSessions& sessions, ReceiveRoom& room, size_t slot,
+                                                      int64_t* deadline);
   ~CurlTransfer() override;
 
   CURL* easy() const { return easy_; }
@@ -39,13 +40,16 @@ class CurlTransfer : public Exchange {
   FetchResponse Finish(FetchOutcome outcome, std::string_view detail);
   // Takes it out of `multi` before its end; what was not sent never is.
   void GiveUp(CurlMulti& multi);
+  // It was stalled (Exchange) and is not any more: libcurl hands over what it kept meanwhile. False: it is over, take
+  // it with Finish(CURLcode). REQUIRES: not from inside libcurl.
+  bool GoOn();
   // It ended in an error: its connection, if libcurl keeps it, is for nobody.
   void SpoilConnection(CURLcode code);
 
  private:
-  CurlTransfer(const FetchOptions& options, const RequestFields& fields, TlsSessions& sessions, size_t slot,
-               int64_t* deadline)
-      : Exchange(options, fields, slot, deadline), sessions_(sessions) {}
+  CurlTransfer(const FetchOptions& options, const RequestFields& fields, TlsSessions& sessions, ReceiveRoom& room,
+               size_t slot, int64_t* deadline)
+      : Exchange(options, fields, room, slot, deadline), sessions_(sessions) {}
   Status SetUp();
 
   static size_t OnHeaderLine(char* bytes, size_t size, size_t count, void* self);

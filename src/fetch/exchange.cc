@@ -6,8 +6,12 @@
 namespace portolan {
 namespace {
 
-// A Content-Length is a promise of strangers: more than this is not reserved before the bytes come.
-constexpr uint64_t kMaxReserve = uint64_t{1} << 20;
+// The body's first buffer, and by how much what it holds is rounded up. A Content-Length is a promise of strangers:
+// more is not reserved before the bytes come.
+constexpr uint64_t kFirstBuffer = uint64_t{16} << 10;
+constexpr uint64_t kStep = uint64_t{16} << 10;
+// A fetch that is stalled has a deadline that does not come.
+constexpr int64_t kStalledDeadline = kNoDeadline - 1;
 
 }  // namespace
 
@@ -19,6 +23,7 @@ void Exchange::Begin(FetchTask&& task) {
   decided_.reset();
   kept_ = false;
   window_bytes_ = 0;
+  stalled_ns_ = not_read_ns_ = judged_ns_ = 0;
   response_.times.begin_ns = options_.clock->NowNs();
   response_.times.begin_unix_ns = options_.clock->UnixNs();
   SetDeadline();
@@ -41,9 +46,6 @@ bool Exchange::HeaderLine(std::string_view line) {
       break;
     case HeadCollector::Verdict::kWhole:
       phase_ = TransferPhase::kBody;
-      if (const auto length = head_.content_length()) {
-        response_.body.reserve(std::min({*length, options_.limits.max_body, kMaxReserve}));
-      }
       break;
     case HeadCollector::Verdict::kTooLarge:
       return trailer ? Cut(FetchOutcome::kBodyCut, "trailer too large")
@@ -64,7 +66,17 @@ bool Exchange::Body(std::string_view bytes) {
   if (!head_.whole()) return Cut(FetchOutcome::kNotHttp, "a body without a head");
   Received(bytes.size());
   const uint64_t room = limits.max_body - std::min<uint64_t>(limits.max_body, response_.body.size());
-  response_.body.append(bytes.substr(0, room));
+  const std::string_view taken = bytes.substr(0, room);
+  const size_t size = response_.body.size() + taken.size();
+  if (size > response_.body.capacity()) {
+    size_t buffer = BufferFor(size);
+    // What is not paid for waits, unless it is no memory before it is written.
+    if (options_.budget != nullptr && buffer < kMapped) {
+      buffer = std::max<size_t>(size, std::min<uint64_t>(buffer, response_.lease.bytes()));
+    }
+    response_.body.reserve(buffer);
+  }
+  response_.body.append(taken);
   if (bytes.size() > room) return Cut(FetchOutcome::kBodyCut, "body larger than the limit");
   if (response_.wire_bytes > limits.max_wire_bytes) return Cut(FetchOutcome::kBodyCut, "more bytes than the limit");
   return true;
@@ -85,9 +97,77 @@ void Exchange::Received(size_t bytes) {
   SetDeadline();
 }
 
+// Twice what it was, more where the length is known; never more than the body can be.
+size_t Exchange::BufferFor(size_t size) const {
+  const size_t capacity = response_.body.capacity();
+  if (size <= capacity) return capacity;
+  const auto length = head_.content_length();
+  const uint64_t limit = std::min(length.value_or(UINT64_MAX), options_.limits.max_body);
+  const uint64_t grown = capacity * (length ? 4 : 2);
+  return std::max<uint64_t>(size, std::min(limit, std::max(grown, kFirstBuffer)));
+}
+
+uint64_t Exchange::CostOf(size_t body) const {
+  const size_t buffer = BufferFor(body);
+  const uint64_t held = head_.bytes() + (buffer < kMapped ? buffer : body);
+  return (held + kStep - 1) / kStep * kStep;
+}
+
+bool Exchange::Pay(size_t bytes) {
+  const uint64_t cost = CostOf(response_.body.size() + bytes);
+  const uint64_t paid = response_.lease.bytes();
+  return cost <= paid || room_.Grow(*this, cost - paid);
+}
+
+size_t Exchange::MayReceive(size_t most) {
+  if (options_.budget == nullptr || Pay(most)) return most;
+  const uint64_t held = head_.bytes() + response_.body.size();
+  if (response_.lease.bytes() > held) return std::min<uint64_t>(most, response_.lease.bytes() - held);
+  room_.Stall(*this);
+  return 0;
+}
+
+bool Exchange::MayTake(size_t bytes) {
+  if (options_.budget == nullptr || Pay(bytes)) return true;
+  if (response_.lease.bytes() >= head_.bytes() + response_.body.size() + bytes) return true;
+  room_.Stall(*this);
+  return false;
+}
+
+void Exchange::GiveBackUnused() {
+  const uint64_t cost = std::max(CostOf(response_.body.size()), ReceiveRoom::kFirstBytes);
+  if (options_.budget != nullptr && cost < response_.lease.bytes()) response_.lease.Resize(cost);
+}
+
+void Exchange::Stall() {
+  stalled_ns_ = options_.clock->NowNs();
+  *deadline_ = kStalledDeadline;
+}
+
+// The speed is measured anew, and all limits are later by as much.
+void Exchange::Resume() {
+  const int64_t now = options_.clock->NowNs();
+  not_read_ns_ += now - std::exchange(stalled_ns_, 0);
+  window_ns_ = now;
+  window_bytes_ = 0;
+  judged_ns_ = 0;
+  SetDeadline();
+}
+
+double Exchange::Sluggishness(int64_t now_ns, int64_t least_ns) {
+  if (phase_ != TransferPhase::kBody || stalled()) return 0;
+  const int64_t since = judged_ns_;
+  if (since != 0 && now_ns - since < least_ns) return 0;
+  const uint64_t came = response_.wire_bytes - std::exchange(judged_bytes_, response_.wire_bytes);
+  judged_ns_ = now_ns;
+  if (since == 0) return 0;
+  const double seconds = static_cast<double>(now_ns - since) / kSecond;
+  return static_cast<double>(response_.lease.bytes()) * seconds / static_cast<double>(std::max<uint64_t>(came, 1));
+}
+
 void Exchange::SetDeadline() {
   const FetchLimits& limits = options_.limits;
-  const int64_t begin = response_.times.begin_ns;
+  const int64_t begin = response_.times.begin_ns + not_read_ns_;
   int64_t next = begin + limits.total_ns;
   if (phase_ == TransferPhase::kConnecting) {
     next = std::min(next, begin + limits.connect_ns);
@@ -111,7 +191,7 @@ bool Exchange::TooSlow(int64_t now_ns) {
 
 std::optional<FetchOutcome> Exchange::CheckTime(int64_t now_ns) {
   const FetchLimits& limits = options_.limits;
-  const bool over = now_ns >= response_.times.begin_ns + limits.total_ns;
+  const bool over = now_ns >= response_.times.begin_ns + not_read_ns_ + limits.total_ns;
   switch (phase_) {
     case TransferPhase::kConnecting:
       if (over || now_ns >= response_.times.begin_ns + limits.connect_ns) return FetchOutcome::kConnectTimeout;
@@ -132,6 +212,8 @@ std::optional<FetchOutcome> Exchange::CheckTime(int64_t now_ns) {
 
 FetchResponse Exchange::TakeResponse(FetchOutcome outcome) {
   *deadline_ = kNoDeadline;
+  room_.Forget(*this);
+  stalled_ns_ = 0;
   response_.times.end_ns = options_.clock->NowNs();
   response_.outcome = outcome;
   if (HasAnswer(outcome) && head_.whole()) {

@@ -6,8 +6,12 @@
 // Size limits are checked as bytes come; time limits at `deadline`, which the owner compares with the clock now and
 // then.
 //
-// Thread: the loop's. Invariant: *deadline is kNoDeadline unless a fetch runs. Memory bound: the limits of head and
-// body.
+// What it receives is paid for before it is received, out of the loop's ReceiveRoom. Where there is none the fetch
+// stalls: nothing is read, and no time limit passes, until Resume.
+//
+// Thread: the loop's. Invariant: *deadline is kNoDeadline unless a fetch runs. Memory bound: its lease, which covers
+// what is received and the free part of the body's buffer; of a buffer of kMapped bytes or more the free part is no
+// memory yet. While a buffer grows the old one is there, too: one at a time in a loop.
 
 #pragma once
 
@@ -18,9 +22,11 @@
 
 #include "fetch/fetch_options.h"
 #include "fetch/head_collector.h"
+#include "fetch/receive_room.h"
 #include "fetch/request_fields.h"
 #include "fetch/transfer_phase.h"
 #include "flow/fetch.h"
+#include "io/process.h"
 
 namespace portolan {
 
@@ -29,8 +35,8 @@ inline constexpr int64_t kNoDeadline = INT64_MAX;
 class Exchange {
  public:
   // `deadline` is where this writes when it wants CheckTime to be called; all outlive this.
-  Exchange(const FetchOptions& options, const RequestFields& fields, size_t slot, int64_t* deadline)
-      : options_(options), fields_(fields), slot_(slot), deadline_(deadline) {}
+  Exchange(const FetchOptions& options, const RequestFields& fields, ReceiveRoom& room, size_t slot, int64_t* deadline)
+      : options_(options), fields_(fields), room_(room), slot_(slot), deadline_(deadline) {}
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -39,6 +45,17 @@ class Exchange {
   // Has a time limit passed? Then the owner ends it with this outcome.
   std::optional<FetchOutcome> CheckTime(int64_t now_ns);
 
+  // What was paid for its beginning. REQUIRES: a fetch runs, and has received nothing.
+  void Hold(ByteLease&& lease) { response_.lease = std::move(lease); }
+  ByteLease& lease() { return response_.lease; }
+  int64_t begin_ns() const { return response_.times.begin_ns; }
+  bool stalled() const { return stalled_ns_ != 0; }
+  void Stall();
+  void Resume();
+  // Bytes that it holds for each that comes in a second, as of the time since the last call or stall; 0 before
+  // `least_ns` of that have passed, and when it does not receive a body.
+  double Sluggishness(int64_t now_ns, int64_t least_ns);
+
  protected:
   void Begin(FetchTask&& task);
   void Connected(bool kept);  // the request goes out now
@@ -46,6 +63,12 @@ class Exchange {
   // the fetch, see decided_.
   bool HeaderLine(std::string_view line);
   bool Body(std::string_view bytes);
+  // How much may be received now, up to `most`; 0: nothing, it is stalled.
+  size_t MayReceive(size_t most);
+  // Likewise, all of `bytes` of a body or nothing.
+  bool MayTake(size_t bytes);
+  // Nothing more is there for now: gives back what was paid for and did not come.
+  void GiveBackUnused();
   // Decides the outcome; always false.
   bool Cut(FetchOutcome outcome, std::string_view detail);
   // Bytes that are neither head nor body, chunk sizes say. They count as life.
@@ -64,14 +87,24 @@ class Exchange {
   bool kept_ = false;  // the connection was there before this fetch
 
  private:
+  static constexpr uint64_t kMapped = kMappedBuffer;
+
   void SetDeadline();
+  size_t BufferFor(size_t size) const;  // the body's capacity when it has grown to `size`
+  uint64_t CostOf(size_t body) const;   // of the answer with so much body
+  bool Pay(size_t bytes);               // for so much more body
   bool TooSlow(int64_t now_ns);
 
+  ReceiveRoom& room_;
   const size_t slot_;
   int64_t* const deadline_;
   int64_t asked_ns_ = 0;   // when the request went out
   int64_t window_ns_ = 0;  // begin of the window that measures speed
   uint64_t window_bytes_ = 0;
+  int64_t stalled_ns_ = 0;   // since when; 0: not
+  int64_t not_read_ns_ = 0;  // time that our own bound took, which no limit counts
+  int64_t judged_ns_ = 0;    // of Sluggishness
+  uint64_t judged_bytes_ = 0;
 };
 
 }  // namespace portolan

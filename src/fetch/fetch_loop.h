@@ -5,9 +5,12 @@
 // than can be fetched. Plain HTTP goes over PlainHttp, everything else (TLS, HTTP/2, proxies) over libcurl; what is
 // made for a fetch is kept and used again.
 //
+// With a byte budget a fetch begins when there is room for its beginning, and an answer goes to the handler when there
+// is room for what is made of it; until then both wait here (receive_room.h).
+//
 // Thread: Fetch from any, Stop from the owner's, everything else on the loop's.
-// Memory bound: max_in_flight transfers (see Transfer), max_waiting tasks, idle_connections, tls_sessions; and the
-// tasks that come between two turns of the loop.
+// Memory bound: max_in_flight transfers (see Exchange), max_waiting tasks, idle_connections, tls_sessions; answers that
+// wait, by their leases; and the tasks that come between two turns of the loop.
 
 #pragma once
 
@@ -24,6 +27,7 @@
 #include "fetch/fetch_options.h"
 #include "fetch/plain_http.h"
 #include "fetch/plain_transfer.h"
+#include "fetch/receive_room.h"
 #include "fetch/request_fields.h"
 #include "fetch/tls_sessions.h"
 #include "io/event_loop.h"
@@ -50,9 +54,16 @@ class FetchLoop {
 
   void TakeMail();
   void StartWaiting();
-  void Start(FetchTask&& task);
-  void StartPlain(FetchTask&& task);
-  void StartCurl(FetchTask&& task);
+  bool IsPlain(const FetchTask& task) const { return options_.proxy.empty() && task.url.starts_with("http:"); }
+  void Start(FetchTask&& task, ByteLease&& lease);
+  void StartPlain(FetchTask&& task, ByteLease&& lease);
+  void StartCurl(FetchTask&& task, ByteLease&& lease);
+  void OnRoom();
+  void GoOn(Exchange& exchange);
+  // While memory is short: of the bodies that come too slowly for what they hold, the worst.
+  bool EndSluggish(int64_t now_ns);
+  void EndCurl(size_t index, FetchOutcome outcome, std::string_view detail);
+  void EndPlain(size_t index, FetchOutcome outcome, std::string_view detail);
   void OnCurlDone(CURL* easy, CURLcode code);
   void OnPlainDone(PlainTransfer& transfer);
   void End(std::vector<size_t>& free, size_t index, FetchResponse&& response);
@@ -61,6 +72,7 @@ class FetchLoop {
   size_t PlainSlot(size_t index) const { return options_.max_in_flight + index; }
   void Refuse(FetchTask&& task, FetchOutcome outcome, std::string_view detail);
   void Answer(FetchResponse&& response);
+  void DeliverWaiting();
   void TellAnswers();
   void OnBeforeWait();
   void CheckTimes();
@@ -73,8 +85,12 @@ class FetchLoop {
   TlsSessions sessions_;
   const std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<CurlMulti> multi_;
+  ReceiveRoom room_;
   Mailbox<FetchTask> mail_;
   std::deque<FetchTask> waiting_;
+  std::deque<FetchResponse> undelivered_;
+  std::vector<ByteLease> curl_leases_;  // by slot: what libcurl holds for it
+  int64_t tight_ns_ = 0;                // since when memory is short; 0: it is not
   std::unique_ptr<PlainHttp> plain_;
   std::vector<int64_t> deadlines_;  // by slot, apart from the transfers: read through often
   // By slot; made when first needed. Each kind has at most max_in_flight, both together never run more.

@@ -12,6 +12,7 @@
 
 #include "base/hash_key.h"
 #include "http/headers.h"
+#include "io/byte_budget.h"
 #include "io/clock.h"
 
 namespace portolan {
@@ -74,8 +75,9 @@ struct FetchOptions {
   // Kept open a loop. Not for free: libcurl looks at every idle connection to an address when it fetches from there,
   // and at all of them when one must go.
   size_t idle_connections = 512;
-  int64_t idle_ns = 60 * kSecond;  // and for how long
-  bool http2 = true;               // over TLS, when the server offers it
+  size_t curl_connections = SIZE_MAX;  // of libcurl, in use or kept: what is above it when a fetch ends is closed
+  int64_t idle_ns = 60 * kSecond;      // and for how long
+  bool http2 = true;                   // over TLS, when the server offers it
 
   FetchLimits limits;
 
@@ -92,6 +94,10 @@ struct FetchOptions {
   // "http://…", "https://…", "socks4a://…", "socks5h://…": the proxy resolves names. "socks4://…", "socks5://…": we do.
   // Empty: none, whatever the environment says.
   std::string proxy;
+
+  // Of which answers take what they hold, from the first byte on; null: without a bound. At its bound sockets are not
+  // read (receive_room.h).
+  ByteBudget* budget = nullptr;
 
   ResolverOptions dns;
   const Clock* clock = &Clock::Real();

@@ -321,5 +321,33 @@ TEST_F(FetchHttp2Test, PagesFromNginx) {
   EXPECT_EQ(without.Get(url).version, HttpVersion::k11);
 }
 
+// HTTP/1.1 and HTTP/2 over TLS: paused by libcurl where there is no memory, and whole in the end.
+TEST_F(FetchHttp2Test, BodiesThatDoNotFitTogetherComeWhole) {
+  std::string body;
+  while (body.size() < 900'000) body += std::to_string(body.size()) + "\n";
+  std::ofstream(dir_ + "/page.html") << body;
+  const Nginx nginx(dir_, " ssl http2", tls_);
+  ASSERT_TRUE(nginx.running());
+  const std::string url = "https://a.test:" + std::to_string(nginx.port()) + "/page.html";
+  for (const bool http2 : {false, true}) {
+    ByteBudget budget(uint64_t{4} << 20);
+    FetchOptions options = options_;
+    options.http2 = http2;
+    options.budget = &budget;
+    options.limits.max_body = uint64_t{1} << 20;
+    Fetcher fetcher(options);
+    constexpr size_t kFetches = 20;
+    for (size_t i = 0; i < kFetches; ++i) fetcher.Send(url);
+    fetcher.WaitForCount(kFetches);
+    for (const FetchResponse& response : fetcher.TakeAll()) {
+      ASSERT_EQ(response.outcome, FetchOutcome::kAnswered) << response.detail;
+      EXPECT_EQ(response.version, http2 ? HttpVersion::k2 : HttpVersion::k11);
+      EXPECT_TRUE(response.body == body) << response.body.size();
+    }
+    EXPECT_LE(budget.peak(), budget.total());
+    EXPECT_EQ(budget.used(), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace portolan

@@ -74,6 +74,7 @@ void PlainHttp::Start(PlainTransfer& transfer) {
   Socket& socket = sockets_[static_cast<size_t>(fd)];
   socket.transfer = &transfer;
   socket.sent = 0;
+  transfer.set_socket(fd);
   if (kept < 0) return;
   transfer.OnConnected(/*kept=*/true);
   // The answer, or the news that the server is gone, comes by way of the set either way.
@@ -131,6 +132,11 @@ void PlainHttp::Watch(int fd, uint32_t events, bool known) {
   epoll_ctl(set_, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
 }
 
+// Out of the set: a socket in it that is not read would tell of its end again and again.
+void PlainHttp::Unwatch(int fd) { epoll_ctl(set_, EPOLL_CTL_DEL, fd, nullptr); }
+
+void PlainHttp::Resume(PlainTransfer& transfer) { Watch(transfer.socket(), EPOLLIN, /*known=*/false); }
+
 void PlainHttp::OnReady() {
   std::array<epoll_event, kMaxReady> events;
   const int count = epoll_wait(set_, events.data(), kMaxReady, 0);
@@ -182,19 +188,25 @@ bool PlainHttp::Send(int fd, PlainTransfer& transfer) {
 
 bool PlainHttp::Read(int fd, PlainTransfer& transfer) {
   for (int i = 0; i < kMaxReads; ++i) {
-    const ssize_t got = recv(fd, buffer_.data(), buffer_.size(), 0);
+    const size_t most = transfer.MayReceive(buffer_.size());
+    if (most == 0) {
+      Unwatch(fd);
+      return false;
+    }
+    const ssize_t got = recv(fd, buffer_.data(), most, 0);
     if (got > 0) {
       if (transfer.Feed({buffer_.data(), static_cast<size_t>(got)})) return true;
       // A piece that does not fill the buffer was all there is.
-      if (static_cast<size_t>(got) < buffer_.size()) return false;
+      if (static_cast<size_t>(got) < most) break;
     } else if (got == 0) {
       return transfer.OnClosed();
     } else if (errno == EAGAIN || errno == EINTR) {
-      return false;
+      break;
     } else {
       return transfer.OnError(errno);
     }
   }
+  transfer.GiveBackUnused();
   return false;  // the set tells of the rest
 }
 

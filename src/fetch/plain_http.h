@@ -39,6 +39,8 @@ class PlainHttp {
 
   // REQUIRES: Begin was called on it. If it fails at once it is over in the next turn of the loop, never from inside.
   void Start(PlainTransfer& transfer);
+  // It was stalled (Exchange) and is not any more.
+  void Resume(PlainTransfer& transfer);
   // Ends its connection. on_done is not called.
   void Abandon(PlainTransfer& transfer);
   // Lets go what has waited for longer than options.idle_ns.
@@ -73,6 +75,7 @@ class PlainHttp {
   void OnEvent(int fd, uint32_t events);
   bool Send(int fd, PlainTransfer& transfer);  // true: over
   bool Read(int fd, PlainTransfer& transfer);  // likewise
+  void Unwatch(int fd);
   void End(int fd, PlainTransfer& transfer);
   void Keep(int fd, std::string key);
   void DropIdle(IdleList::iterator idle);

@@ -37,6 +37,13 @@ class PlainTransfer : public Exchange {
   void OnConnected(bool kept) { Connected(kept); }
   std::string_view request() const { return sent_.empty() ? response_.request_head : sent_; }
 
+  // See Exchange.
+  size_t MayReceive(size_t most) { return Exchange::MayReceive(most); }
+  void GiveBackUnused() { Exchange::GiveBackUnused(); }
+  // Its socket, as PlainHttp noted it.
+  int socket() const { return socket_; }
+  void set_socket(int socket) { socket_ = socket; }
+
   // Bytes came, or the other side closed. True: the fetch is over, take it with Finish().
   bool Feed(std::string_view bytes);
   bool OnClosed();
@@ -59,6 +66,7 @@ class PlainTransfer : public Exchange {
   FetchResponse Take(FetchOutcome outcome);
 
   uint16_t port_ = 0;
+  int socket_ = -1;
   std::string sent_;  // the request, where it is not what the archive gets
   std::string line_;  // of a head, as far as it came
   Framing framing_;

@@ -41,6 +41,7 @@ constexpr std::array<Row, kFetchOutcomes> kRows = {{
     {"network_down", {CountAs::kLocal, Retry::kNow, 0, 10 * kSecondMs, false}},
     {"cancelled", {CountAs::kLocal, Retry::kNow, 0, 0, false}},
     {"shortage", {CountAs::kLocal, Retry::kNow, 0, kSecondMs, false}},
+    {"slow_cut", {CountAs::kLimit, Retry::kUrlLater, 2, kMinuteMs, true}},
 }};
 
 constexpr std::array<std::string_view, kCountAs> kCountNames = {

@@ -38,8 +38,9 @@ enum class FetchOutcome : uint8_t {
   kNetworkDown,       // no fetch of any host works: ours, not theirs
   kCancelled,         // the crawl stops
   kShortage,          // no descriptor or no memory for a socket: ours, and fewer connections at a time would do
+  kSlowCut,           // an answer whose body came too slowly while others had no memory: tried again, then kept, marked
 };
-inline constexpr int kFetchOutcomes = static_cast<int>(FetchOutcome::kShortage) + 1;
+inline constexpr int kFetchOutcomes = static_cast<int>(FetchOutcome::kSlowCut) + 1;
 std::string_view FetchOutcomeName(FetchOutcome outcome);  // "answered", "dns_not_found" …
 
 // What an end counts as, in reports.
@@ -80,7 +81,7 @@ Follow FollowOf(FetchOutcome outcome, int status);
 // Has the outcome an HTTP answer (head whole)?
 constexpr bool HasAnswer(FetchOutcome outcome) {
   return outcome <= FetchOutcome::kDisconnected || outcome == FetchOutcome::kDecodeFailed ||
-         outcome == FetchOutcome::kBomb;
+         outcome == FetchOutcome::kBomb || outcome == FetchOutcome::kSlowCut;
 }
 
 }  // namespace portolan

@@ -1,5 +1,7 @@
 #include "html/page_links.h"
 
+#include <algorithm>
+
 #include "html/charset_encoder.h"
 
 namespace portolan {
@@ -8,6 +10,8 @@ void PageLinks::Resolve(const Page& page, const Url& page_url, const PageLinksOp
   urls.clear();
   links.clear();
   outcomes.fill(0);
+  dropped = 0;
+  const uint64_t most = std::min<uint64_t>(options.max_bytes, UINT32_MAX);
   CharsetEncoder encoder(options.encoding);
   LinkOptions link_options = options.link;
   auto* const query_encoder = encoder.encoding() == Encoding::kUtf8 ? nullptr : &encoder;
@@ -30,7 +34,10 @@ void PageLinks::Resolve(const Page& page, const Url& page_url, const PageLinksOp
     ++outcomes[static_cast<size_t>(outcome)];
     if (outcome != LinkOutcome::kCrawlable) continue;
     const std::string_view href = scratch_.url.href();
-    if (urls.size() + href.size() > UINT32_MAX) break;
+    if (urls.size() + href.size() > most) {
+      ++dropped;
+      continue;
+    }
     links.push_back({.hash = scratch_.hash,
                      .host_hash = scratch_.host_hash,
                      .url_begin = static_cast<uint32_t>(urls.size()),

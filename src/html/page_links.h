@@ -30,7 +30,8 @@ struct PageLinksOptions {
   bool navigation = true;               // frames included: they are pages that a reader sees
   bool embeds = true;
   bool resources = true;
-  bool in_templates = false;  // links that are inert until a script copies them
+  bool in_templates = false;        // links that are inert until a script copies them
+  uint64_t max_bytes = UINT32_MAX;  // of all URLs together; what is beyond is counted in PageLinks::dropped
 };
 
 struct ResolvedLink {
@@ -46,6 +47,7 @@ struct PageLinks {
   std::vector<ResolvedLink> links;  // in document order, repetitions included
   Url base;
   std::array<uint32_t, kLinkOutcomes> outcomes{};  // by LinkOutcome
+  uint32_t dropped = 0;                            // beyond max_bytes
 
   std::string_view UrlOf(const ResolvedLink& link) const {
     return std::string_view(urls).substr(link.url_begin, link.url_size);

@@ -16,10 +16,11 @@ void ByteBudget::WhenFree(uint64_t bytes, std::function<void()> wake) {
   TellWaiting();  // bytes that came back just before were told to nobody
 }
 
-bool ByteBudget::TryTake(uint64_t bytes) {
+bool ByteBudget::TryTake(uint64_t bytes, uint64_t leave) {
+  if (leave > total_) return false;
   uint64_t used = used_.load(std::memory_order_relaxed);
   do {
-    if (used >= total_ || bytes > total_ - used) return false;
+    if (used >= total_ - leave || bytes > total_ - leave - used) return false;
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   NotePeak(used + bytes);
   return true;
@@ -54,8 +55,8 @@ void ByteBudget::TellWaiting() {
   for (const Waiting& waiting : told) waiting.wake();
 }
 
-bool ByteLease::TryGrow(uint64_t bytes) {
-  if (budget_ != nullptr && !budget_->TryTake(bytes)) return false;
+bool ByteLease::TryGrow(uint64_t bytes, uint64_t leave) {
+  if (budget_ != nullptr && !budget_->TryTake(bytes, leave)) return false;
   bytes_ += bytes;
   return true;
 }

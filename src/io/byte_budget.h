@@ -6,7 +6,8 @@
 // queues between threads need no bounds of their own: what is in them was paid for at the socket, and at the bound
 // sockets are not read.
 //
-//   TryGrow  takes bytes only where there are some: for what can wait, such as a socket that may be read later
+//   TryGrow  takes bytes only where there are some: for what can wait, such as a socket that may be read later. With
+//            `leave` so many must still be free after it: what is less urgent leaves some for what is more so
 //   Grow     takes them in any case, beyond the total if need be: for what must be done to get rid of other bytes (an
 //            answer is whole and is being decoded). Whoever calls it bounds how many may do so at once.
 //
@@ -48,7 +49,7 @@ class ByteBudget {
 
  private:
   friend class ByteLease;
-  bool TryTake(uint64_t bytes);
+  bool TryTake(uint64_t bytes, uint64_t leave);
   void Take(uint64_t bytes);
   void Give(uint64_t bytes);
   void NotePeak(uint64_t used);
@@ -83,7 +84,7 @@ class ByteLease {
   ~ByteLease() { Release(); }
 
   // False: nothing was taken.
-  bool TryGrow(uint64_t bytes);
+  bool TryGrow(uint64_t bytes, uint64_t leave = 0);
   void Grow(uint64_t bytes);
   // Gives back all but `bytes`, or takes what is missing as Grow does.
   void Resize(uint64_t bytes);

@@ -1,5 +1,6 @@
 #include "io/process.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -44,5 +45,13 @@ std::string HostName() {
 }
 
 void NameThread(const std::string& name) { pthread_setname_np(pthread_self(), name.substr(0, 15).c_str()); }
+
+void KeepMallocSmall() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, static_cast<int>(kMappedBuffer));  // set, it does not move; else it grows to 32 MiB
+  mallopt(M_TRIM_THRESHOLD, static_cast<int>(kMappedBuffer));
+  mallopt(M_ARENA_MAX, 2);
+#endif
+}
 
 }  // namespace portolan

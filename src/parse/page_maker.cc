@@ -28,7 +28,7 @@ FetchOutcome OutcomeOf(HeadOutcome head) {
 
 bool IsCut(FetchOutcome outcome) {
   return outcome == FetchOutcome::kBodyCut || outcome == FetchOutcome::kTimeCut ||
-         outcome == FetchOutcome::kDisconnected;
+         outcome == FetchOutcome::kDisconnected || outcome == FetchOutcome::kSlowCut;
 }
 
 bool LooksLikeText(std::string_view body) {
@@ -224,6 +224,7 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   }
   GiveBack(decoded_, kKeepBuffer);
   GiveBack(links_.urls, kKeepBuffer);
+  if (body.size() > kKeepBuffer) reader_ = std::make_unique<PageReader>(ReaderOptions(options_));
   return result;
 }
 
@@ -296,6 +297,10 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
   CharsetDecision decision =
       SniffCharset(body.substr(0, kDetectBytes), label != nullptr ? std::string_view(*label) : std::string_view());
   body.remove_prefix(decision.bom_bytes);
+  if (body.size() > options_.max_html) {
+    body = body.substr(0, options_.max_html);
+    result.cut = true;
+  }
   const auto read = [&]() -> const Page& {
     CharsetDecoder charset(decision.encoding);
     return reader_->Read(charset.Decode(body, /*last=*/true));
@@ -312,7 +317,8 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
                                  .navigation = true,
                                  .embeds = options_.embeds || options_.requisites,
                                  .resources = options_.embeds || options_.requisites,
-                                 .in_templates = false};
+                                 .in_templates = false,
+                                 .max_bytes = options_.max_link_bytes};
   links_.Resolve(page, url_, resolve);
   for (const PageMeta& meta : page.metas) {
     if (meta.kind == PageMeta::Kind::kRobots) tag.AddMeta(page.View(meta.name), page.View(meta.content));
@@ -355,7 +361,7 @@ std::string_view PageMaker::ReadHtml(std::string_view body, PageResult& result, 
   for (size_t outcome = 1; outcome < links_.outcomes.size(); ++outcome)
     result.links_left_out += links_.outcomes[outcome];
   result.links_too_long += links_.outcomes[static_cast<size_t>(LinkOutcome::kTooLong)];
-  too_many += static_cast<uint32_t>(page.links_dropped + page.values_dropped);
+  too_many += static_cast<uint32_t>(page.links_dropped + page.values_dropped + links_.dropped);
   result.links_too_many += too_many;
   result.links_left_out += too_many;
   result.title = CutText(page.View(page.title), kMaxTitle);
@@ -369,6 +375,10 @@ std::string_view PageMaker::ReadStyleSheet(std::string_view body, PageResult& re
   const CharsetDecision decision = SniffStyleCharset(body.substr(0, kPrescanBytes),
                                                      label != nullptr ? std::string_view(*label) : std::string_view());
   body.remove_prefix(decision.bom_bytes);
+  if (body.size() > options_.max_html) {
+    body = body.substr(0, options_.max_html);
+    result.cut = true;
+  }
   CharsetDecoder charset(decision.encoding);
   StyleLinkReader reader(charset.Decode(body, /*last=*/true));
   collector_.Begin(result.links, 64, options_.max_links);
@@ -415,7 +425,7 @@ void PageMaker::ReadRobots(std::string_view body, PageResult& result) {
     }
     case RobotsVerdict::kUseFile: {
       // A file that broke off may have lost the line that forbids; one cut at our size limit is what RFC 9309 asks for.
-      if (result.outcome == FetchOutcome::kTimeCut || result.outcome == FetchOutcome::kDisconnected) break;
+      if (IsCut(result.outcome) && result.outcome != FetchOutcome::kBodyCut) break;
       RobotsOptions options;
       options.agent = options_.agent;
       RobotsTxt file = ParseRobots(body, options);

@@ -48,8 +48,10 @@ struct PageMakerOptions {
   bool requisites = false;         // those, and what style sheets, style elements and style attributes name
   bool similarity = false;         // PageResult::similarity; needs the visible text
   uint32_t max_links = 10'000;     // a page; more are counted in links_left_out
-  SitemapLimits sitemap = {};      // entries and bytes of a sitemap
-  DecodeLimits decode = {};        // of content codings; what is longer is cut
+  uint64_t max_link_bytes = uint64_t{256} << 20;  // of a page's links together; more count as too many
+  uint64_t max_html = UINT64_MAX;                 // bytes that are read as HTML or CSS; more is cut
+  SitemapLimits sitemap = {};                     // entries and bytes of a sitemap
+  DecodeLimits decode = {};                       // of content codings; what is longer is cut
   HeadLimits head = {};
 
   bool archive = true;            // make WARC records at all

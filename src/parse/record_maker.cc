@@ -31,6 +31,7 @@ std::string_view TruncatedBy(FetchOutcome outcome) {
     case FetchOutcome::kBodyCut:
       return "length";
     case FetchOutcome::kTimeCut:
+    case FetchOutcome::kSlowCut:
       return "time";
     case FetchOutcome::kDisconnected:
       return "disconnect";

@@ -58,6 +58,7 @@ size_t Fetcher::loop_of(uint64_t id) {
 }
 
 void Fetcher::OnResponse(FetchResponse&& response, size_t loop) {
+  response.lease.Release();
   const std::lock_guard lock(mutex_);
   const uint64_t id = response.task.id;
   CHECK(!responses_.contains(id), "answered twice");

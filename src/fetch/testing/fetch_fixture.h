@@ -1,4 +1,5 @@
-// Fetcher: FetchLoops with a handler that keeps every answer until the test asks for it.
+// Fetcher: FetchLoops with a handler that keeps every answer until the test asks for it. What an answer holds of a byte
+// budget is given back at once.
 
 #pragma once
 
