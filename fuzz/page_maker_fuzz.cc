@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/hash_key.h"
+#include "outputs/warc_directory.h"
 #include "parse/page_maker.h"
 #include "warc/cdxj.h"
 #include "warc/reader.h"
@@ -81,9 +82,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                       reader.record().type == portolan::WarcType::kResponse);
   }
   CHECK(found);
-  const auto line =
-      portolan::ParseCdxj(result.archive.cdxj_key + " " + result.archive.cdxj_timestamp + " {" +
-                          result.archive.cdxj_fields + ", \"length\": \"1\"" + result.archive.cdxj_tail + "}");
+  std::string text;
+  portolan::AppendCdxjLine(result.archive, 0, "a.warc.gz", text);
+  text.pop_back();  // its line end
+  const auto line = portolan::ParseCdxj(text);
   CHECK(line.has_value());
   return 0;
 }

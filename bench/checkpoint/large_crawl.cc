@@ -129,15 +129,15 @@ struct NoFetches : FetchPort {
   void Fetch(FetchTask&&) override {}
   void Resolve(ResolveTask&&) override {}
 };
-struct NoArchive : ArchivePort {
-  void Keep(PageResult&, const FetchLine&) override {}
+struct NoOutputs : OutputPort {
+  void Write(PageResult&, FetchLine&&) override {}
 };
 
 Result<Child::Json> StopHere(const LargeCrawl& crawl) {
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(Env::Posix(), crawl.options.state_dir));
   WorkerPool merges(1, "merge");
   NoFetches fetches;
-  NoArchive archive;
+  NoOutputs archive;
   const Clock& clock = Clock::Real();
   ASSIGN_OR_RETURN(const auto shard, Shard::Open(Env::Posix(), manifest, merges, fetches, archive, crawl.options.shard,
                                                  {clock.NowNs(), clock.UnixNs()}));

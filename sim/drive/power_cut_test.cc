@@ -1,6 +1,7 @@
-// Power cuts in the middle of a crawl, at each operation that changes the disk: shard, archive and log together, with
-// checkpoints in steps while the crawl goes on. Whatever is left is opened by a new crawl, which runs to its end; then
-// the archive holds what that of an undisturbed crawl holds, each page once, and the web was never hit too early.
+// Power cuts in the middle of a crawl, at each operation that changes the disk: shard and all outputs together, with
+// checkpoints in steps while the crawl goes on, and a follower of the link log beside it. Whatever is left is opened by
+// a new crawl, which runs to its end; then the outputs hold what those of an undisturbed crawl hold, each page once,
+// the follower's copy is the link log record by record, and the web was never hit too early.
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,12 @@
 #include <set>
 #include <vector>
 
+#include "follow/follower.h"
+#include "follow/link_reader.h"
 #include "io/faulty_env.h"
 #include "io/mem_env.h"
+#include "outputs/append_file.h"
+#include "outputs/log_text.h"
 #include "sim/drive/virtual_crawl.h"
 #include "sim/oracle/judge.h"
 
@@ -19,6 +24,48 @@ namespace {
 constexpr int64_t kBegin = 1'780'000'000'000'000'000;
 constexpr char kArchive[] = "warc";
 constexpr char kLog[] = "log";
+constexpr char kLinks[] = "links";
+constexpr char kCopy[] = "copies/links.copy";
+
+std::string LineOf(const LinkLine& link) {
+  return std::string(link.source) + " " + std::string(link.target) + " " + std::string(link.anchor) + "\n";
+}
+
+// One run of a follower that copies the link log.
+Status Follow(Env& env) {
+  RETURN_IF_ERROR(env.CreateDirs("copies"));
+  auto opened = Follower::Open(env, LinkLogSource("state", kLinks), "copies/links.position");
+  if (!opened && opened.error().code() == ErrorCode::kNotFound) return {};  // the first checkpoint is still to come
+  if (!opened) return std::unexpected(opened.error());
+  Follower& follower = *opened;
+  const bool first = follower.copied() == 0;
+  Result<AppendFile> copy = first ? AppendFile::Make(env, kCopy) : AppendFile::Continue(env, kCopy, follower.copied());
+  if (!copy) return std::unexpected(copy.error());
+  for (bool more = true; more;) {
+    ASSIGN_OR_RETURN(more, NextLinks([&](const OutputReader::Each& each) { return follower.Next(each); },
+                                     [&](const LinkLine& link) {
+                                       copy->Add(LineOf(link));
+                                       return Status();
+                                     }));
+  }
+  RETURN_IF_ERROR(copy->Sync());
+  if (first) RETURN_IF_ERROR(SyncDirOnce(env, "copies"));
+  return follower.Save(copy->size());
+}
+
+// The link log, as a copy of it should be; `pages` gets how often each page is in it.
+std::string LinkLog(Env& env, std::map<std::string, int>& pages) {
+  std::string text;
+  pages.clear();
+  std::string last;
+  EXPECT_TRUE(ForEachLink(env, LinkLogSource("state", kLinks), [&](const LinkLine& link) {
+    text += LineOf(link);
+    if (link.source != last) ++pages[std::string(link.source)];
+    last = link.source;
+    return Status();
+  }));
+  return text;
+}
 
 // Hits of a run, to be told to a judge when it is known when the run ended: a request that was under way then ended
 // with it.
@@ -71,6 +118,9 @@ class PowerCuts {
     EXPECT_TRUE(whole.status) << whole.status.error().ToString();
     expected_ = Archived(env);
     logged_ = Logged(env);
+    const std::string links = LinkLog(env, linked_);
+    EXPECT_EQ(ReadWholeFile(env, kCopy).value(), links);
+    EXPECT_GT(linked_.size(), 10U);
   }
 
   // Operations of an undisturbed crawl.
@@ -110,6 +160,10 @@ class PowerCuts {
       ASSERT_EQ(last.lost, 0);
       ASSERT_EQ(Archived(*left), expected_);
       ASSERT_EQ(Logged(*left), logged_);
+      std::map<std::string, int> linked;
+      const std::string links = LinkLog(*left, linked);
+      ASSERT_EQ(linked, linked_);
+      ASSERT_EQ(ReadWholeFile(*left, kCopy).value(), links);
       const Account account = judge.Finish(last.end_unix_ns);
       ASSERT_EQ(account.TotalViolations(), 0U) << AccountTable(account);
       ++recoveries_;
@@ -132,10 +186,13 @@ class PowerCuts {
     Run run;
     VirtualTime time(unix_ns);
     run.status = [&]() -> Status {
-      ASSIGN_OR_RETURN(const auto crawl, VirtualCrawl::Open(env, *world_, time, run.hits, MakeOptions()));
+      VirtualCrawl::Options options = MakeOptions();
+      options.after_event = [&env](uint64_t events) { return events % 150 == 0 ? Follow(env) : Status(); };
+      ASSIGN_OR_RETURN(const auto crawl, VirtualCrawl::Open(env, *world_, time, run.hits, options));
       RETURN_IF_ERROR(crawl->Seed());
       RETURN_IF_ERROR(crawl->Run(1'000'000));
       RETURN_IF_ERROR(crawl->Finish());
+      RETURN_IF_ERROR(Follow(env));
       const Shard& shard = crawl->shard();
       RETURN_IF_ERROR(shard.frontier().CheckInvariants());
       const Shard::Census census = shard.TakeCensus();
@@ -165,6 +222,9 @@ class PowerCuts {
     options.checkpoint_step_ns = kSecond / 4;
     options.archive_dir = kArchive;
     options.log_dir = kLog;
+    options.links_dir = kLinks;
+    options.text_dir = "text";
+    options.log_file_size = 4 << 10;  // a few pages: files are finished, and packed, as the crawl goes
     return options;
   }
 
@@ -197,18 +257,15 @@ class PowerCuts {
   // URLs of the log that were not to be tried again, each as often as it is there; robots.txt may be asked for anew.
   static std::map<std::string, int> Logged(Env& env) {
     std::map<std::string, int> urls;
-    const std::vector<std::string> names = env.List(kLog).value();
-    for (const std::string& name : names) {
-      const std::string text = ReadWholeFile(env, JoinPath(kLog, name)).value();
-      for (size_t at = 0; at < text.size();) {
-        const size_t end = text.find('\n', at);
-        const std::string line = text.substr(at, end - at);
-        at = end + 1;
-        if (line.find("\"kind\":\"robots\"") != std::string::npos || line.find("\"again\"") != std::string::npos)
-          continue;
+    const auto files = ListLogFiles(env, kLog, kCrawlLogNames).value();
+    for (const auto& [serial, file] : files) {
+      const auto text = LogText::Open(env, file).value();
+      EXPECT_TRUE(ForEachLineOf(*text, 1 << 20, [&](std::string_view line) {
+        if (line.find("\"kind\":\"robots\"") != line.npos || line.find("\"again\"") != line.npos) return true;
         const size_t url = line.find("\"url\":\"") + 7;
-        ++urls[line.substr(url, line.find('"', url) - url)];
-      }
+        ++urls[std::string(line.substr(url, line.find('"', url) - url))];
+        return true;
+      }));
     }
     return urls;
   }
@@ -216,6 +273,7 @@ class PowerCuts {
   std::unique_ptr<World> world_;
   std::map<std::string, int> expected_;
   std::map<std::string, int> logged_;
+  std::map<std::string, int> linked_;
   uint64_t recoveries_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/hash.h"
+#include "flow/output_records.h"
 #include "warc/warc_time.h"
 
 namespace portolan::sim {
@@ -32,23 +33,22 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
   const auto on_error = [raw = crawl.get()](const Error& error) {
     if (raw->status_) raw->status_ = std::unexpected(error);
   };
-  if (!options.archive_dir.empty()) {
-    ArchiveWriter::Options archive;
-    archive.directories = {options.archive_dir};
-    archive.files.file_size = 8 << 10;  // a few pages: files are closed as the crawl goes
-    archive.files.index_memory = 64 << 10;
-    archive.files.seed = world.seed();
-    archive.threads = false;
-    archive.on_error = on_error;
-    ASSIGN_OR_RETURN(crawl->archive_, ArchiveWriter::Open(env, time, *crawl->manifest_, archive));
+  OutputsOptions outputs;
+  if (!options.archive_dir.empty()) outputs.warc.directories = {options.archive_dir};
+  outputs.warc.files.file_size = 8 << 10;  // a few pages: files are closed as the crawl goes
+  outputs.warc.files.index_memory = 64 << 10;
+  outputs.warc.files.seed = world.seed();
+  outputs.log.files.dir = options.log_dir;
+  outputs.links.files.dir = options.links_dir;
+  outputs.links.enabled = !options.links_dir.empty();
+  outputs.text.files.dir = options.text_dir;
+  outputs.text.enabled = !options.text_dir.empty();
+  for (LogOutputOptions* const log : {&outputs.log, &outputs.links, &outputs.text}) {
+    log->files.file_size = options.log_file_size;
   }
-  if (!options.log_dir.empty()) {
-    CrawlLog::Options log;
-    log.dir = options.log_dir;
-    log.threads = false;
-    log.on_error = on_error;
-    ASSIGN_OR_RETURN(crawl->log_, CrawlLog::Open(env, *crawl->manifest_, log));
-  }
+  outputs.threads = false;
+  outputs.on_error = on_error;
+  ASSIGN_OR_RETURN(crawl->outputs_, Outputs::Open(env, time, *crawl->manifest_, outputs));
   crawl->checkpointer_ = std::make_unique<Checkpointer>(*crawl->manifest_, &crawl->env_, crawl->background_);
   ASSIGN_OR_RETURN(crawl->shard_, Shard::Open(crawl->env_, *crawl->manifest_, crawl->merges_, *crawl->web_, *crawl,
                                               shard, crawl->Now()));
@@ -95,18 +95,37 @@ ArchiveItem VirtualCrawl::ItemOf(const FetchLine& about) {
   spec.http_head = "HTTP/1.1 200 OK\r\n\r\n";
   spec.payload = about.url;
   item.response_length = static_cast<uint32_t>(writer_.Append(spec, item.bytes).length);
-  item.cdxj_key = about.url;
-  item.cdxj_timestamp = Format14(spec.date);
-  item.cdxj_fields = "\"url\": \"" + std::string(about.url) + "\"";
+  item.key = about.url;
+  item.unix_seconds = spec.date.seconds;
+  item.url = about.url;
   return item;
 }
 
-void VirtualCrawl::Keep(PageResult& result, const FetchLine& about) {
+// As the stages of parse/ would.
+void VirtualCrawl::AddRecords(PageResult& result, const FetchLine& about) const {
+  const int64_t unix_ms = result.times.begin_unix_ns / 1'000'000;
+  if (!options_.links_dir.empty()) {
+    OutputItem item{.output = OutputId::kLinks, .records = {}};
+    AppendLinkPage(item.records, about.url, unix_ms);
+    for (const FoundLink& link : result.links.links) {
+      AppendLink(item.records, result.links.UrlOf(link), link.flags, "to " + std::string(result.links.UrlOf(link)));
+    }
+    result.outputs.push_back(std::move(item));
+  }
+  if (!options_.text_dir.empty()) {
+    OutputItem item{.output = OutputId::kText, .records = {}};
+    AppendTextRecord(item.records, {.url = about.url, .unix_ms = unix_ms, .title = about.url, .text = "text"});
+    result.outputs.push_back(std::move(item));
+  }
+}
+
+void VirtualCrawl::Write(PageResult& result, FetchLine&& about) {
   const bool has_page = about.attempt > 0 && !about.again && result.kind != UrlKind::kRobots;
-  const Status full = Fail(ErrorCode::kBusy, "the archive or the log stands still");
-  if (archive_ && has_page && HasAnswer(result.outcome) && !archive_->TryWrite(ItemOf(about)) && status_)
-    status_ = full;
-  if (log_ && !log_->Add(result, about) && status_) status_ = full;
+  if (has_page && HasAnswer(result.outcome)) {
+    if (!options_.archive_dir.empty()) result.archive = ItemOf(about);
+    AddRecords(result, about);
+  }
+  outputs_->Write(result, std::move(about));
 }
 
 // Time cannot forget an appointment: an early one is kept and does no harm.
@@ -145,7 +164,7 @@ void VirtualCrawl::SetBackground() {
 
 Status VirtualCrawl::Run(uint64_t max_events) {
   // The archive's files must not be there before a manifest that knows them.
-  if (archive_ && !begun_) RETURN_IF_ERROR(Checkpoint());
+  if (!options_.archive_dir.empty() && !begun_) RETURN_IF_ERROR(Checkpoint());
   begun_ = true;
   for (uint64_t step = 0; step < max_events && shard_->state() == Shard::State::kRunning; ++step) {
     SetWake();
@@ -173,8 +192,7 @@ Status VirtualCrawl::Run(uint64_t max_events) {
 std::vector<Checkpointable*> VirtualCrawl::Checkpointables() {
   std::vector<Checkpointable*> all = shard_->Checkpointables();
   all.push_back(key_.get());
-  if (archive_) all.push_back(archive_.get());
-  if (log_) all.push_back(log_.get());
+  for (Checkpointable* const output : outputs_->Checkpointables()) all.push_back(output);
   return all;
 }
 
@@ -196,9 +214,10 @@ Status VirtualCrawl::Checkpoint() {
 }
 
 Status VirtualCrawl::Finish() {
-  RETURN_IF_ERROR(EndCheckpoint());  // before the archive flushes again: it must know which state was committed
-  if (archive_) RETURN_IF_ERROR(archive_->Finish());
+  RETURN_IF_ERROR(EndCheckpoint());  // before the outputs flush again: it must know which state was committed
+  RETURN_IF_ERROR(outputs_->Finish());
   RETURN_IF_ERROR(Checkpoint());
+  RETURN_IF_ERROR(outputs_->FinishPacking());
   background_.RunAll();
   return {};
 }

@@ -4,7 +4,7 @@
 // merges run at once or take a stated time, and files are whatever Env is given. The same
 // options give the same crawl, event by event: OrderHash() is a hash over every request in its order.
 //
-// With Options::archive_dir it also keeps an archive and a log as the engine does, a small record a page, so that a
+// With Options::archive_dir and so on it also writes the outputs as the engine does, a small record a page, so that a
 // test can cut the power anywhere and see what a resumed crawl makes of all of it together.
 //
 // Thread: one. Memory: the shard's, and the judge's (six bytes a page of the world).
@@ -16,8 +16,6 @@
 #include <memory>
 #include <string>
 
-#include "archive/archive_writer.h"
-#include "archive/crawl_log.h"
 #include "base/result.h"
 #include "crawl/hash_key_store.h"
 #include "crawl/inbox.h"
@@ -27,6 +25,7 @@
 #include "disk/sync_later.h"
 #include "io/env.h"
 #include "io/executor.h"
+#include "outputs/outputs.h"
 #include "sim/oracle/judge.h"
 #include "sim/virtual/virtual_time.h"
 #include "sim/virtual/virtual_web.h"
@@ -36,7 +35,7 @@
 
 namespace portolan::sim {
 
-class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
+class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink {
  public:
   struct Options {
     std::string state_dir = "state";
@@ -52,8 +51,11 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
     int64_t checkpoint_step_ns = 0;
     // A merge is done so much later; 0: at once.
     int64_t merge_ns = 0;
-    std::string archive_dir;  // empty: nothing is kept
-    std::string log_dir;      // likewise
+    std::string archive_dir;                       // empty: nothing is kept
+    std::string log_dir;                           // likewise
+    std::string links_dir;                         // likewise, of the link log
+    std::string text_dir;                          // likewise, of the text log
+    uint64_t log_file_size = uint64_t{256} << 20;  // of all three
     // Called after each event, with the number of events so far. An error ends the crawl.
     std::function<Status(uint64_t events)> after_event;
   };
@@ -84,7 +86,7 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
 
   void OnPage(PageResult&& result) override;
   void OnResolved(Resolution&& resolution) override;
-  void Keep(PageResult& result, const FetchLine& about) override;
+  void Write(PageResult& result, FetchLine&& about) override;
   void OnHit(const Hit& hit) override;
   void OnOpen(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t port) override;
   void OnClose(int64_t unix_ns, uint64_t connection) override;
@@ -96,6 +98,7 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   Status EndCheckpoint();  // the one that is going on, if any
   std::vector<Checkpointable*> Checkpointables();
   ArchiveItem ItemOf(const FetchLine& about);
+  void AddRecords(PageResult& result, const FetchLine& about) const;
 
   // Hands results over and lets the shard work.
   void Tick();
@@ -131,8 +134,7 @@ class VirtualCrawl : private FetchEvents, private ArchivePort, private HitSink {
   std::unique_ptr<Manifest> manifest_;
   std::unique_ptr<HashKeyStore> key_;
   Merges merges_{*this};
-  std::unique_ptr<ArchiveWriter> archive_;
-  std::unique_ptr<CrawlLog> log_;
+  std::unique_ptr<Outputs> outputs_;
   std::unique_ptr<VirtualWeb> web_;
   std::unique_ptr<Shard> shard_;
   Inbox inbox_;

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "archive/crawl_log.h"
-#include "archive/warc_directory.h"
 #include "cli/build_info.h"
 #include "cli/crawl_dir.h"
 #include "cli/status_file.h"
@@ -19,6 +17,8 @@
 #include "disk/manifest.h"
 #include "io/dry_run_env.h"
 #include "io/small_file.h"
+#include "outputs/outputs.h"
+#include "outputs/warc_directory.h"
 
 namespace portolan {
 namespace {
@@ -93,12 +93,14 @@ Status RemoveFiles(const std::string& dir, const EngineOptions& options) {
   // Half of it done is a crawl that nobody can go on with: from here on it can only be begun anew.
   const std::string mark = JoinPath(options.state_dir, kBeginAnew);
   RETURN_IF_ERROR(ReplaceSmallFile(mark, "", {.durable = true}));
-  const std::string prefix = PrefixInNames(options.archive.files.prefix);
-  for (const std::string& archive : options.archive.directories) {
+  const std::string prefix = PrefixInNames(options.outputs.warc.files.prefix);
+  for (const std::string& archive : options.outputs.warc.directories) {
     RETURN_IF_ERROR(
         remove(archive, [&](const std::string& name) { return ParseArchiveFileName(name, prefix).has_value(); }));
   }
-  RETURN_IF_ERROR(remove(options.log.dir, [](const std::string& name) { return IsCrawlLogName(name); }));
+  for (const OutputsOptions::LogPlace& log : options.outputs.Logs()) {
+    RETURN_IF_ERROR(remove(log.dir, [&](const std::string& name) { return log.names->Parse(name).has_value(); }));
+  }
   RETURN_IF_ERROR(remove(dir, [](const std::string& name) { return name == kIndexFile || name == kStatusFile; }));
   RETURN_IF_ERROR(
       remove(options.state_dir, [](const std::string& name) { return name != kStateLock && name != kBeginAnew; }));
@@ -116,12 +118,15 @@ Status CheckState(const EngineOptions& options) {
                     "put a copy of the state back, or begin a new crawl in another directory",
                     options.state_dir, dir));
   };
-  const std::string prefix = PrefixInNames(options.archive.files.prefix);
+  const std::string prefix = PrefixInNames(options.outputs.warc.files.prefix);
   const auto of_archive = [&prefix](const std::string& name) { return ParseArchiveFileName(name, prefix).has_value(); };
-  for (const std::string& dir : options.archive.directories) {
+  for (const std::string& dir : options.outputs.warc.directories) {
     if (std::ranges::any_of(NamesIn(dir), of_archive)) return lost(dir);
   }
-  if (std::ranges::any_of(NamesIn(options.log.dir), IsCrawlLogName)) return lost(options.log.dir);
+  for (const OutputsOptions::LogPlace& log : options.outputs.Logs()) {
+    const auto of_log = [&log](const std::string& name) { return log.names->Parse(name).has_value(); };
+    if (std::ranges::any_of(NamesIn(log.dir), of_log)) return lost(log.dir);
+  }
   return {};
 }
 

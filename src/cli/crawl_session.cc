@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 
-#include "archive/finished_files.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/build_info.h"
@@ -24,6 +23,7 @@
 #include "io/env.h"
 #include "io/process.h"
 #include "io/stop_signals.h"
+#include "outputs/finished_files.h"
 
 namespace portolan {
 namespace {
@@ -35,8 +35,7 @@ uint64_t ReserveOf(const EngineOptions& options) {
   constexpr uint64_t kLeast = uint64_t{1} << 20;
   constexpr uint64_t kMost = uint64_t{256} << 20;
   uint64_t reserve = kMost;
-  std::vector<std::string> dirs = options.archive.directories;
-  dirs.push_back(options.log.dir);
+  std::vector<std::string> dirs = options.outputs.Directories();
   dirs.push_back(options.state_dir);
   for (std::string dir : dirs) {
     while (!dir.empty() && !Env::Posix().Exists(dir)) dir = DirName(dir) == dir ? "" : DirName(dir);
@@ -150,7 +149,7 @@ bool WaitForMoreRoom(const EngineOptions& options, Stopper& stopper, const std::
 // found when it is too late. The crawl needs none of them and goes on.
 void LookAtArchive(const EngineOptions& options) {
   for (const std::string& what :
-       DamageOfFinished(Env::Posix(), options.archive.directories, options.archive.files.prefix)) {
+       DamageOfFinished(Env::Posix(), options.outputs.warc.directories, options.outputs.warc.files.prefix)) {
     Log(LogLevel::kWarn, "a finished WARC file is damaged ('portolan check' says more): going on without it",
         {{"what", what}});
   }

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include "archive/log_search.h"
 #include "base/hash_key.h"
 #include "base/units.h"
 #include "crawl/scope.h"
@@ -16,6 +15,7 @@
 #include "flow/outcome.h"
 #include "flow/url_record.h"
 #include "io/env.h"
+#include "outputs/log_search.h"
 
 namespace portolan {
 namespace {

@@ -67,6 +67,9 @@ std::string ToJson(const CrawlCheck& check, bool repaired) {
   json["cdxj_lines"] = check.archive.cdxj_lines;
   json["index_lines"] = check.archive.merged_lines;
   json["log_lines"] = check.archive.log_lines;
+  json["link_log_pages"] = check.logs.link_pages;
+  json["link_log_links"] = check.logs.links;
+  json["text_log_pages"] = check.logs.text_pages;
   json["torn_bytes"] = check.torn_bytes;
   json["torn"] = nlohmann::ordered_json::array();
   for (const CrawlCheck::Torn& torn : check.torn) {
@@ -88,6 +91,10 @@ void Print(const CrawlCheck& check, const std::string& dir, bool repaired) {
   if (check.archive.repeated > 0)
     fmt::print("  repeated   {} captures of a URL that was there\n", check.archive.repeated);
   fmt::print("  log        {} lines\n", check.archive.log_lines);
+  if (check.logs.link_pages > 0) {
+    fmt::print("  links      {} of {}\n", Counted(check.logs.links, "link"), Counted(check.logs.link_pages, "page"));
+  }
+  if (check.logs.text_pages > 0) fmt::print("  text       {}\n", Counted(check.logs.text_pages, "page"));
   if (check.torn.empty()) return;
   fmt::print("  torn       {} after the checkpoint, in {} files: {}\n", FormatBytes(check.torn_bytes),
              check.torn.size(), repaired ? "cut" : "'portolan resume' cuts it and fetches those pages again");

@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "archive/record_ids.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "cli/warc_input.h"
+#include "outputs/record_ids.h"
 #include "warc/arc_line.h"
 #include "warc/indexer.h"
 #include "warc/payload_decoder.h"

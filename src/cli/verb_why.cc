@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "archive/log_search.h"
 #include "base/hash_key.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -23,6 +22,7 @@
 #include "flow/url_record.h"
 #include "io/env.h"
 #include "io/local_socket.h"
+#include "outputs/log_search.h"
 
 namespace portolan {
 namespace {

@@ -5,17 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "archive/record_ids.h"
-#include "archive/warc_directory.h"
 #include "base/hash.h"
 #include "crawl/index_check.h"
+#include "outputs/log_text.h"
+#include "outputs/record_ids.h"
+#include "outputs/warc_directory.h"
 #include "warc/reader.h"
 
 namespace portolan {
 namespace {
 
 constexpr std::string_view kWarcSuffix = ".warc.gz";
-constexpr size_t kPiece = size_t{256} << 10;
 constexpr size_t kLongestLine = size_t{4} << 20;  // a URL and what we say of it are far shorter
 
 bool IsCapture(WarcType type) {
@@ -137,16 +137,19 @@ class WarcCheck {
 
 Status ForEachLine(Env& env, const std::string& path, const CheckSink& sink,
                    const std::function<Status(const FileLine&)>& each) {
-  ASSIGN_OR_RETURN(const auto file, env.Open(path, OpenMode::kRead));
+  ASSIGN_OR_RETURN(const auto file, LogText::Open(env, {.path = path, .packed = path.ends_with(kPackedSuffix)}));
   std::string text;
-  std::string piece(kPiece, '\0');
   FileLine line;
-  for (uint64_t at = 0;;) {
-    ASSIGN_OR_RETURN(const size_t got, file->ReadAt(at, piece.data(), piece.size()));
-    if (got == 0) break;
-    at += got;
-    if (sink.read) sink.read(got);
-    text.append(piece, 0, got);
+  for (;;) {
+    const auto piece = file->Next();
+    if (!piece && piece.error().code() == ErrorCode::kCorrupt) {
+      sink.error(piece.error().message());
+      return {};
+    }
+    if (!piece) return std::unexpected(piece.error());
+    if (piece->empty()) break;
+    if (sink.read) sink.read(piece->size());
+    text += *piece;
     size_t begin = 0;
     for (size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
       ++line.number;
@@ -181,10 +184,9 @@ Status CheckArchive(Env& env, Env& scratch, const ArchiveCheckOptions& options, 
 }
 
 Status CheckCrawlLog(Env& env, const std::string& dir, const CheckSink& sink, ArchiveCounts& counts) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(dir));
-  for (const std::string& name : names) {
-    if (!name.starts_with("crawl-") || !name.ends_with(".jsonl")) continue;
-    const std::string path = JoinPath(dir, name);
+  ASSIGN_OR_RETURN(const auto files, ListLogFiles(env, dir, kCrawlLogNames));
+  for (const auto& [serial, file] : files) {
+    const std::string& path = file.path;
     RETURN_IF_ERROR(ForEachLine(env, path, sink, [&](const FileLine& at) -> Status {
       ++counts.log_lines;
       const auto line = nlohmann::json::parse(at.text, nullptr, false);

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "archive/archive_writer.h"
 #include "io/clock.h"
 #include "io/mem_env.h"
+#include "outputs/warc_output.h"
 #include "parse/page_maker.h"
 
 namespace portolan {
@@ -67,12 +67,12 @@ class ArchiveCheckTest : public testing::Test {
 
   void Write(bool finish, std::vector<ArchiveItem> items) {
     const Manifest manifest = Manifest::Open(env_, "state").value();
-    ArchiveWriter::Options options;
+    WarcOutput::Options options;
     options.directories = {kDir};
     options.files.file_size = 8 << 10;
-    options.threads = false;
-    auto archive = ArchiveWriter::Open(env_, Clock::Real(), manifest, options).value();
-    for (ArchiveItem& item : items) ASSERT_TRUE(archive->TryWrite(std::move(item)));
+    options.writing.threads = false;
+    auto archive = WarcOutput::Open(env_, Clock::Real(), manifest, options).value();
+    for (ArchiveItem& item : items) archive->Write(std::move(item));
     if (!finish) {
       ASSERT_TRUE(archive->Flush());
       return;

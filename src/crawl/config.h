@@ -167,6 +167,12 @@ struct Config {
     std::string description;
   } archive;
 
+  struct Outputs {
+    bool links = false;
+    bool text = false;
+    ByteCount file_size = Mebi(256);
+  } outputs;
+
   struct Checkpoint {
     Duration interval = std::chrono::seconds(30);
   } checkpoint;

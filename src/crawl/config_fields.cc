@@ -244,13 +244,19 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(archive, operator_name, "Who runs this crawl; for the first record of each WARC file."),
       SETTING(archive, description, "What this crawl is; likewise."),
 
+      SETTING(outputs, links,
+              "Write the link log, links/: who links to whom, with anchor text. 'portolan links' reads it."),
+      SETTING(outputs, text, "Write the text log, text/: title, headings and visible text of each page."),
+      NUMBER(outputs, file_size, Kibi(64), Gibi(1 << 10), "Begin a new file of these two when one is this long."),
+
       NUMBER(checkpoint, interval, seconds(1), days(1),
              "What was done since the last checkpoint is done again after a crash."),
 
       SETTING(log, level, "What to say: debug, info, warn, error or off."),
       SETTING(log, format, "How to say it: human, or json for one object a line."),
       SETTING(log, fetches, "One line a fetch in log/."),
-      NUMBER(log, file_size, Kibi(64), Gibi(1 << 10), "Begin a new file of these when one is this long."),
+      NUMBER(log, file_size, Kibi(64), Gibi(1 << 10),
+             "Begin a new file of these when one is this long; the finished one is packed with gzip."),
   };
   return fields;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "crawl/hash_key_store.h"
+#include "crawl/log_check.h"
 #include "crawl/recovery.h"
 #include "crawl/shard.h"
 #include "disk/inspect.h"
@@ -77,8 +78,7 @@ class Checker {
 
   // How much there is to be read, for the progress.
   void Measure() {
-    std::vector<std::string> dirs = options_.archive.directories;
-    dirs.push_back(options_.log.dir);
+    std::vector<std::string> dirs = options_.outputs.Directories();
     dirs.push_back(options_.state_dir);
     for (const std::string& dir : dirs) {
       const auto names = env_.List(dir);
@@ -136,14 +136,15 @@ class Checker {
   void Archive(const Manifest& manifest) {
     const auto finished = ArchiveIsFinished(manifest);
     if (!finished) return Report(finished.error());
-    ArchiveCheckOptions archive{.directories = options_.archive.directories,
-                                .prefix = options_.archive.files.prefix,
+    ArchiveCheckOptions archive{.directories = options_.outputs.warc.directories,
+                                .prefix = options_.outputs.warc.files.prefix,
                                 .index_file = options_.index_file,
                                 .finished = *finished,
                                 .sort = {.dir = how_.temp_dir},
                                 .key = HashKeyStore::ReadOr(manifest, HashKey::Known()).value_or(HashKey::Known())};
     Report(CheckArchive(dry_, env_, archive, sink_, check_.archive));
-    Report(CheckCrawlLog(dry_, options_.log.dir, sink_, check_.archive));
+    Report(CheckCrawlLog(dry_, options_.outputs.log.files.dir, sink_, check_.archive));
+    Report(CheckRecordLogs(dry_, env_, manifest, options_.outputs, {.dir = how_.temp_dir}, sink_, check_.logs));
     if (check_.ok() && check_.archive.captures != check_.archived) {
       Report(fmt::format("archive: {} captures, the crawl counted {}", check_.archive.captures, check_.archived));
     }

@@ -2,7 +2,7 @@
 // compared with itself: the manifest with its files, files with their checksums, the structures with their own
 // invariants and with each other (no URL is lost: each that was new is at the gate, in the frontier, or has come to an
 // end), WARC records with their digests and with each other's ids, captures with the indexes and these with the merged
-// one, the archive with the count of what was archived, the log.
+// one, the archive with the count of what was archived, the logs, each archived page with its records in them.
 //
 // Nothing is changed. Recovery itself, as `resume` runs it, is run dry (DryRunEnv), and everything is then judged as it
 // would leave it; what it would cut or remove is what a crash left over, and no error. `repair` lets recovery do it,
@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "crawl/archive_check.h"
 #include "crawl/engine.h"
+#include "crawl/log_check.h"
 #include "io/env.h"
 
 namespace portolan {
@@ -38,6 +39,7 @@ struct CrawlCheck {
   uint64_t sequence = 0;            // of the manifest; 0: there is none
   uint64_t state_files = 0;
   ArchiveCounts archive;
+  LogCounts logs;
   uint64_t archived = 0;    // captures by the crawl's own count
   uint64_t urls_known = 0;  // that were found to be new
   uint64_t urls_done = 0;

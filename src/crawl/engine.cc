@@ -18,7 +18,6 @@ namespace {
 constexpr int64_t kTimedOneIn = 8;               // pages: a look at a thread's CPU clock is a system call
 constexpr size_t kManyInFlight = 64;             // fetches whose answers call the shard often enough by themselves
 constexpr int64_t kSoonNs = 10'000'000;          // then a timer rings this late at most
-constexpr int64_t kLateRetryNs = 5'000'000;      // the archive is asked again whether it has room
 constexpr int kLockAttempts = 100;               // a directory that vanishes so often is left to whoever removes it
 constexpr int64_t kCancelRetryNs = 200'000'000;  // there was no thread for it
 constexpr int64_t kCopyLaterNs = 1'000'000;      // the checkpoint's copies are being written: then the next ones
@@ -36,10 +35,12 @@ uint64_t WeightOf(const PageResult& result) {
 
 // The page's lease, out of what its answer had: what is gone is given back, and what is new is taken.
 void HandOver(ByteLease&& lease, PageResult& result) {
-  const uint64_t records = result.archive.bytes.capacity();
+  uint64_t records = result.archive.bytes.capacity();
+  for (const OutputItem& item : result.outputs) records += item.records.capacity();
   result.lease = std::move(lease);
   result.lease.Resize(WeightOf(result) + records);
-  result.archive.lease = result.lease.Split(records);
+  result.archive.lease = result.lease.Split(result.archive.bytes.capacity());
+  for (OutputItem& item : result.outputs) item.lease = result.lease.Split(item.records.capacity());
 }
 
 // Secrets go to the servers of these, each kept by its name.
@@ -80,9 +81,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   }
   // Recovery removes what it does not know in there.
   ASSIGN_OR_RETURN(const std::string state, env.Identity(options.state_dir));
-  std::vector<std::string> others = options.archive.directories;
-  others.push_back(options.log.dir);
-  for (const std::string& dir : others) {
+  for (const std::string& dir : options.outputs.Directories()) {
     RETURN_IF_ERROR(env.CreateDirs(dir));
     ASSIGN_OR_RETURN(const std::string identity, env.Identity(dir));
     if (identity != state) continue;
@@ -98,13 +97,10 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   engine->key_ = std::make_unique<HashKeyStore>(key);
 
   Engine* const raw = engine.get();
-  const auto on_error = [raw](const Error& error) { raw->loop_->Post([raw, error] { raw->OnDiskError(error); }); };
-  ArchiveWriter::Options archive = options.archive;
-  archive.on_error = on_error;
-  ASSIGN_OR_RETURN(engine->archive_, ArchiveWriter::Open(env, engine->clock_, *engine->manifest_, archive));
-  CrawlLog::Options log = options.log;
-  log.on_error = on_error;
-  ASSIGN_OR_RETURN(engine->log_, CrawlLog::Open(env, *engine->manifest_, log));
+  OutputsOptions outputs = options.outputs;
+  outputs.on_error = [raw](const Error& error) { raw->loop_->Post([raw, error] { raw->OnDiskError(error); }); };
+  outputs.on_room = [raw] { raw->Wake(); };
+  ASSIGN_OR_RETURN(engine->outputs_, Outputs::Open(env, engine->clock_, *engine->manifest_, outputs));
   engine->merges_ = std::make_unique<WorkerPool>(1, "merge");
   engine->seen_merges_ = std::make_unique<WorkerPool>(1, "merge-seen");
   engine->checkpoints_ = std::make_unique<WorkerPool>(1, "checkpoint");
@@ -153,8 +149,7 @@ Engine::~Engine() {
   shard_.reset();         // waits for its rounds
   merges_.reset();
   seen_merges_.reset();
-  log_.reset();
-  archive_.reset();
+  outputs_.reset();
 }
 
 Status Engine::AddSeeds(const std::vector<std::string>& seeds) {
@@ -189,50 +184,6 @@ void Engine::Wake() {
 
 // ---- the shard's thread
 
-void Engine::Keep(PageResult& result, const FetchLine& about) {
-  if (late_.empty() && archive_->TryWrite(std::move(result.archive))) {
-    result.archive = {};
-    if (log_->Add(result, about)) return;
-  }
-  Late& late = late_.emplace_back();
-  late.result.kind = result.kind;
-  late.result.outcome = result.outcome;
-  late.result.status = result.status;
-  late.result.times = result.times;
-  late.result.wire_bytes = result.wire_bytes;
-  late.result.body_bytes = result.body_bytes;
-  late.result.version = result.version;
-  late.result.mime = result.mime;
-  late.result.content_type = result.content_type;
-  late.result.location = result.location;
-  late.result.title = result.title;
-  late.result.detail = result.detail;
-  late.result.fingerprint = result.fingerprint;
-  late.result.archive = std::move(result.archive);
-  late.url = about.url;
-  late.about = about;
-  SetPause();
-}
-
-void Engine::PlaceLate() {
-  while (!late_.empty()) {
-    Late& late = late_.front();
-    if (!archive_->TryWrite(std::move(late.result.archive))) break;
-    late.result.archive = {};
-    late.about.url = late.url;
-    if (!log_->Add(late.result, late.about)) break;
-    late_.pop_front();
-  }
-  SetPause();
-  if (!late_.empty() && !late_timer_) {
-    late_timer_ = true;
-    loop_->AddTimer(kLateRetryNs, [this] {
-      late_timer_ = false;
-      Turn();
-    });
-  }
-}
-
 void Engine::Turn() {
   woken_ = false;
   if (over_) return;
@@ -242,12 +193,12 @@ void Engine::Turn() {
 }
 
 void Engine::TakeTurn() {
-  PlaceLate();
   std::vector<Resolution> names = names_.TryTake();
   for (const Resolution& resolution : names) {
     if (const Status status = shard_->OnResolved(resolution, Now()); !status) return Fail(status.error());
   }
-  if (inbox_.empty()) inbox_.Add(pages_.TryTake());
+  // What the outputs hold is bounded by their bytes; they call when there is room again.
+  if (inbox_.empty() && outputs_->HasRoom()) inbox_.Add(pages_.TryTake());
   if (const Status status = inbox_.HandOver(*shard_, Now()); !status) return Fail(status.error());
   if (const Status status = shard_->OnTick(Now()); !status) return Fail(status.error());
   NoteOutage();
@@ -278,7 +229,7 @@ void Engine::SetTimer() {
 void Engine::OnStopRequest() {
   if (over_) return;
   ++stop_requests_;
-  if (archive_->stalled() || log_->stalled()) {  // there may never be room for what they hold
+  if (outputs_->stalled()) {  // there may never be room for what they hold
     return Fail(
         Error(ErrorCode::kNoSpace, state_name_ + "; what came after the last checkpoint will be fetched again"));
   }
@@ -329,8 +280,7 @@ void Engine::PauseFull(const std::string& why) {
 
 void Engine::LookForRoom() {
   if (over_ || stop_requests_ > 0) return;
-  std::vector<std::string> dirs = options_.archive.directories;
-  dirs.push_back(options_.log.dir);
+  std::vector<std::string> dirs = options_.outputs.Directories();
   dirs.push_back(options_.state_dir);
   for (const std::string& dir : dirs) {
     const auto room = env_.FreeSpace(dir);
@@ -343,8 +293,7 @@ void Engine::LookForRoom() {
   full_ = false;
   state_name_ = "running";
   Log(LogLevel::kInfo, "there is room again: going on", {{"paused_s", (clock_.NowNs() - paused_ns_) / 1'000'000'000}});
-  if (archive_->stalled()) archive_->Resume();
-  if (log_->stalled()) log_->Resume();
+  outputs_->Resume();
   SetPause();
   Turn();
 }
@@ -386,15 +335,14 @@ void Engine::NoteTroubles() {
 }
 
 void Engine::EndIfOver() {
-  if (shard_->state() == Shard::State::kRunning || !late_.empty()) return;
+  if (shard_->state() == Shard::State::kRunning) return;
   over_ = true;
   state_name_ = shard_->state() == Shard::State::kDone ? "done" : "stopped";
   loop_->Stop();
 }
 
-// A page whose archive records still wait for room is done for nobody: the checkpoint waits for it.
 void Engine::CheckpointIfDue() {
-  if (!checkpoint_due_ || over_ || full_ || checkpointer_->active() || !late_.empty()) return;
+  if (!checkpoint_due_ || over_ || full_ || checkpointer_->active()) return;
   checkpoint_due_ = false;
   answering_.insert(answering_.end(), asked_.begin(), asked_.end());
   asked_.clear();
@@ -481,8 +429,7 @@ std::vector<Checkpointable*> Engine::Checkpointables() const {
   std::vector<Checkpointable*> all = shard_->Checkpointables();
   all.push_back(key_.get());
   if (seed_list_) all.push_back(seed_list_.get());
-  all.push_back(archive_.get());
-  all.push_back(log_.get());
+  for (Checkpointable* const output : outputs_->Checkpointables()) all.push_back(output);
   return all;
 }
 
@@ -554,14 +501,14 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   run_began_ns_ = clock_.NowNs();
   session_start_ = shard_->counts();
   shortages_ = session_start_.shortages;
-  // The archive's files must not be there before a manifest that knows their directories. A crawl that goes on has one,
+  // The outputs' files must not be there before a manifest that knows their directories. A crawl that goes on has one,
   // unless it was given more of them: it need not wait for the next.
-  checkpoint_due_ = !archive_->needs_commit();
+  checkpoint_due_ = !outputs_->needs_commit();
   if (!checkpoint_due_) RETURN_IF_ERROR(Checkpoint());
   LookForRoom();
   loop_->AddTimer(options_.retry_ns, [this] { LookForRoom(); }, options_.retry_ns);
   loop_->AddTimer(options_.show_ns, [&] { show(Picture()); }, options_.show_ns);
-  loop_->AddTimer(kShowLogNs, [this] { log_->Show(); }, kShowLogNs);
+  loop_->AddTimer(kShowLogNs, [this] { outputs_->Show(); }, kShowLogNs);
   Listen();
   loop_->AddTimer(
       options_.checkpoint_ns,
@@ -576,19 +523,20 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   if (error_) return std::unexpected(*error_);
   if (cancelling_.joinable()) cancelling_.join();
   fetch_->Stop();
-  RETURN_IF_ERROR(EndCheckpoint());  // before the archive flushes again: it must know which state was committed
+  RETURN_IF_ERROR(EndCheckpoint());  // before the outputs flush again: it must know which state was committed
   RETURN_IF_ERROR(Checkpoint());
   AnswerAsked(answering_, "ok");
   AnswerAsked(asked_, "ok");
   control_.reset();
   if (shard_->state() == Shard::State::kDone) {
     // A manifest that says that all WARC files are finished says that the merged index stands, too: it comes last.
-    RETURN_IF_ERROR(archive_->Finish());
+    RETURN_IF_ERROR(outputs_->Finish());
     if (!options_.index_file.empty()) {
-      RETURN_IF_ERROR(MergeArchiveIndex(env_, options_.archive.directories, options_.index_file));
+      RETURN_IF_ERROR(MergeArchiveIndex(env_, options_.outputs.warc.directories, options_.index_file));
     }
     RETURN_IF_ERROR(Checkpoint());
   }
+  RETURN_IF_ERROR(outputs_->FinishPacking());
   const CrawlProgress end = Picture();
   show(end);
   return end;

@@ -5,9 +5,9 @@
 //   1 resolver thread  c-ares
 //   2 merge threads    DRUM rounds: those of URLseen, which may be long, and all others
 //   1 checkpoint thread  syncs of the state's files, the manifest
-//   d archive threads  one a directory
+//   writing threads    one per archive directory, one per log
 //
-// Everything between them is a message: tasks out, PageResult and Resolution in, archive items out. What an answer
+// Everything between them is a message: tasks out, PageResult and Resolution in, what is to be written out. What an answer
 // holds is paid for at its socket out of one budget (options.answer_bytes) and given back when the last of it is
 // written or dropped: when the shard or a disk falls behind, sockets are not read (fetch/receive_room.h).
 //
@@ -15,9 +15,9 @@
 // manifest committed. A second request to stop cancels what is in flight.
 //
 // A full disk pauses the crawl before it can do harm: as long as a directory has less than options.reserve_bytes free,
-// nothing new is fetched, checkpoints and the archive's threads try again every retry_ns, and everything goes on when
+// nothing new is fetched, checkpoints and the outputs' threads try again every retry_ns, and everything goes on when
 // there is room. Where a structure of the shard met the end of the disk before that, or the crawl came to its end while
-// the archive or the log waited for room, Run ends with kNoSpace, and the owner may open another Engine on the last
+// an output waited for room, Run ends with kNoSpace, and the owner may open another Engine on the last
 // checkpoint and wait there. Any other error of a disk ends Run with it.
 //
 // Who asks at options.control (a Unix-domain socket, local_socket.h) with the line "checkpoint" is answered "ok" when a
@@ -32,15 +32,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "archive/archive_writer.h"
-#include "archive/crawl_log.h"
 #include "base/result.h"
 #include "crawl/hash_key_store.h"
 #include "crawl/inbox.h"
@@ -59,6 +56,7 @@
 #include "io/executor.h"
 #include "io/local_socket.h"
 #include "io/mailbox.h"
+#include "outputs/outputs.h"
 #include "parse/page_maker.h"
 
 namespace portolan {
@@ -78,10 +76,9 @@ struct EngineOptions {
   ShardOptions shard;
   FetchOptions fetch;
   PageMakerOptions page;
-  ArchiveWriter::Options archive;
   std::string control;     // the socket's path; empty: none
   std::string index_file;  // all indexes of the archive merged, when the crawl is done
-  CrawlLog::Options log;
+  OutputsOptions outputs;
   int64_t checkpoint_ns = 30'000'000'000;
   int64_t show_ns = 200'000'000;
   uint64_t answer_bytes = uint64_t{256} << 20;  // that answers may hold together, from the socket to the disk
@@ -92,7 +89,7 @@ struct EngineOptions {
   int64_t stop_grace_ns = 3'000'000'000;        // after RequestStop: then what is in flight is cancelled
 };
 
-class Engine : private FetchHandler, private ArchivePort {
+class Engine : private FetchHandler, private OutputPort {
  public:
   using Show = std::function<void(const CrawlProgress&)>;
 
@@ -126,10 +123,9 @@ class Engine : private FetchHandler, private ArchivePort {
   void OnResponse(FetchResponse&& response, size_t loop) override;
   void OnAnswersGiven(size_t /*loop*/) override { Wake(); }
   void OnResolved(Resolution&& resolution) override;
-  void Keep(PageResult& result, const FetchLine& about) override;
+  void Write(PageResult& result, FetchLine&& about) override { outputs_->Write(result, std::move(about)); }
 
   Moment Now() const { return {clock_.NowNs(), clock_.UnixNs()}; }
-  void PlaceLate();
   void Wake();  // from any thread: Turn soon
   void Turn();  // takes the mail, lets the shard work, sets the timer; timed
   void TakeTurn();
@@ -137,12 +133,12 @@ class Engine : private FetchHandler, private ArchivePort {
   void OnStopRequest();
   void CancelFetches();
   void Fail(const Error& error);
-  // An error of the archive's or the log's threads, or of a checkpoint: a pause or the end.
+  // An error of an output's thread, or of a checkpoint: a pause or the end.
   void OnDiskError(const Error& error);
   void PauseFull(const std::string& why);
   // Pauses or goes on, by the room that there is.
   void LookForRoom();
-  void SetPause() { shard_->Pause(full_ || !late_.empty()); }
+  void SetPause() { shard_->Pause(full_); }
   std::vector<Checkpointable*> Checkpointables() const;
   Status Checkpoint();     // blocks
   Status EndCheckpoint();  // the one that is going on, if any; blocks
@@ -167,15 +163,7 @@ class Engine : private FetchHandler, private ArchivePort {
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<HashKeyStore> key_;
   std::unique_ptr<DiskQueue> seed_list_;  // null: there is none
-  std::unique_ptr<ArchiveWriter> archive_;
-  std::unique_ptr<CrawlLog> log_;
-  // What the archive had no room for; while there is any the shard is paused. At most what was in flight.
-  struct Late {
-    PageResult result;  // without its links
-    std::string url;
-    FetchLine about;
-  };
-  std::deque<Late> late_;
+  std::unique_ptr<Outputs> outputs_;
   std::unique_ptr<Shard> shard_;
   std::vector<PageMaker> makers_;  // one a fetch loop
   Mailbox<PageResult> pages_;
@@ -199,7 +187,6 @@ class Engine : private FetchHandler, private ArchivePort {
   EventLoop::Id timer_{};
   int64_t timer_at_ns_ = 0;
   bool timer_set_ = false;
-  bool late_timer_ = false;
   bool checkpoint_due_ = false;
   int64_t checkpoint_started_ns_ = 0;
   int64_t checkpoint_stop_ns_ = 0;     // of its Start

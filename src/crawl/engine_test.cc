@@ -194,14 +194,14 @@ TEST_F(EngineTest, TheReserveIsEnoughToStopCleanly) {
 TEST_F(EngineTest, ADirectoryThatWasAddedIsCommittedBeforeItIsUsed) {
   ASSERT_TRUE(RunUntil([](const CrawlProgress& progress) { return progress.checkpoints >= 2; }));
   engine_.reset();
-  options_.archive.directories.push_back("crawl/more");
+  options_.outputs.warc.directories.push_back("crawl/more");
   options_.reserve_bytes = 2 * kRoom;  // so it pauses at once, and makes no checkpoint that it need not make
   engine_ = Engine::Open(env_, options_).value();
   uint64_t known = 0;
   const auto end = RunUntil([&](const CrawlProgress& progress) {
     if (progress.state == "running") return false;
     const Manifest manifest = Manifest::Read(mem_, options_.state_dir).value();
-    known = manifest.Find(ArchiveWriter::kName, ArchiveWriter::kKind).value()->Number("directories").value();
+    known = FindOutput(manifest, WarcOutput::kName).value()->lanes.size();
     return true;
   });
   ASSERT_TRUE(end) << end.error().ToString();
@@ -216,7 +216,7 @@ TEST_F(EngineTest, ADiskThatIsStillFullAtTheEndIsNoSpace) {
   options_.retry_ns = 60'000'000'000;  // nobody looks again
   engine_ = Engine::Open(env_, options_).value();
   ASSERT_TRUE(engine_->AddSeeds(seeds_));
-  env_.SetPlan({.space = 0, .space_below = options_.log.dir});
+  env_.SetPlan({.space = 0, .space_below = options_.outputs.log.files.dir});
   bool paused = false;
   const auto end = engine_->Run(
       [&](const CrawlProgress& progress) { paused = paused || progress.state.starts_with("paused: disk full: "); });

@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include "archive/archive_writer.h"
-#include "archive/crawl_log.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "crawl/hash_key_store.h"
@@ -12,6 +10,7 @@
 #include "io/clock.h"
 #include "io/dry_run_env.h"
 #include "io/executor.h"
+#include "outputs/outputs.h"
 
 namespace portolan {
 namespace {
@@ -24,9 +23,9 @@ class NobodyFetches : public FetchPort {
   void Resolve(ResolveTask&& /*task*/) override {}
 };
 
-class NobodyKeeps : public ArchivePort {
+class NobodyKeeps : public OutputPort {
  public:
-  void Keep(PageResult& /*result*/, const FetchLine& /*about*/) override {}
+  void Write(PageResult& /*result*/, FetchLine&& /*about*/) override {}
 };
 
 }  // namespace
@@ -34,12 +33,9 @@ class NobodyKeeps : public ArchivePort {
 Result<Manifest> Recover(Env& env, const EngineOptions& options) {
   const std::string_view keep[] = {kStateLock};
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, options.state_dir, keep));
-  ArchiveWriter::Options archive = options.archive;
-  archive.threads = false;
-  RETURN_IF_ERROR(ArchiveWriter::Open(env, Clock::Real(), manifest, archive));
-  CrawlLog::Options log = options.log;
-  log.threads = false;
-  RETURN_IF_ERROR(CrawlLog::Open(env, manifest, log));
+  OutputsOptions outputs = options.outputs;
+  outputs.threads = false;
+  RETURN_IF_ERROR(Outputs::Open(env, Clock::Real(), manifest, outputs));
   return manifest;
 }
 

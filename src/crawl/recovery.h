@@ -1,5 +1,5 @@
 // Recovery of a crawl's directory: from what a crash left over to the last checkpoint, in the one order that everybody
-// uses: state, archive, log.
+// uses: state, then the outputs.
 //
 // It cuts and removes what came after the checkpoint, and that is gone for good. So it is run dry first (DryRunEnv),
 // and where it would take anything away, everything that the crawl needs in order to go on is read before: each file of

@@ -12,12 +12,12 @@
 namespace portolan {
 
 Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, MergeLanes lanes, FetchPort& port,
-                                           ArchivePort& archive, const ShardOptions& asked, Moment now) {
+                                           OutputPort& outputs, const ShardOptions& asked, Moment now) {
   ShardOptions options = asked;
   options.scope.key = options.key;
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
   options.admission.key = options.gate.key = options.frontier.key = options.key;
-  std::unique_ptr<Shard> shard(new Shard(port, archive, options, std::move(scope)));
+  std::unique_ptr<Shard> shard(new Shard(port, outputs, options, std::move(scope)));
   ASSIGN_OR_RETURN(shard->seeds_, DiskQueue::Open(env, manifest, {.name = kSeedQueue}));
   ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, lanes.seen, options.seen));
   if (options.admission.enabled) {
@@ -158,7 +158,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
     // Without give_up_quickly robots.txt has its own rules for failures (the gate's): it is never retried here.
     frontier_->Finish(flight.slot, hit, now.now_ns);
     --robots_open_;
-    EndUrl(record, result, line);
+    EndUrl(record, result, std::move(line));
     // Known from now on, so it holds for the first page already.
     if (answer.crawl_delay_ms) {
       frontier_->SetCrawlDelay(HostKey(RobotsOrigin(record.url), options_.key),
@@ -175,7 +175,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       admission_->Observe(record.url, flight.host, result);
       window_.OnFetched();
     }
-    EndUrl(record, result, line);
+    EndUrl(record, result, std::move(line));
     return {};
   }
   UrlRecord later = record;
@@ -187,13 +187,14 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
   NoteFailure(options_.key.Hash(record.url), {result.outcome, result.status, follow.attempts});
   // Only the last answer of a URL is archived, and only its links count.
   result.archive = {};
+  result.outputs.clear();
   result.links = {};
   line.again = true;
-  archive_.Keep(result, line);
+  outputs_.Write(result, std::move(line));
   return {};
 }
 
-void Shard::EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about) {
+void Shard::EndUrl(const UrlRecord& record, PageResult& result, FetchLine about) {
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
   if (record.kind != UrlKind::kRobots) {
     ++counts_.done[static_cast<size_t>(FollowOf(result.outcome, result.status).count)];
@@ -203,7 +204,7 @@ void Shard::EndUrl(const UrlRecord& record, PageResult& result, const FetchLine&
   }
   counts_.body_bytes += result.body_bytes;
   if (!result.archive.bytes.empty()) ++counts_.archived;
-  archive_.Keep(result, about);
+  outputs_.Write(result, std::move(about));
 }
 
 void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
@@ -229,7 +230,7 @@ void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment n
   line.via = record.via.ToString();
   line.attempt = 0;
   line.denied = why;
-  archive_.Keep(none, line);
+  outputs_.Write(none, std::move(line));
 }
 
 Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {

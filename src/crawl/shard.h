@@ -2,7 +2,7 @@
 //
 //   events     OnPage (a fetch ended), OnResolved (a name was looked up), OnRoundDone (a merge ended), OnTick (time
 //              passed), AddSeed, Stop
-//   commands   FetchPort (fetch this, resolve that), ArchivePort (keep this); merges go to an Executor
+//   commands   FetchPort (fetch this, resolve that), OutputPort (write this); merges go to an Executor
 //
 // It reads no clock, no random source and no socket: each event brings the time, randomness comes from a seed, files
 // from an Env. The same events in the same order give the same commands in the same order.
@@ -51,7 +51,6 @@
 #include <utility>
 #include <vector>
 
-#include "archive/crawl_log.h"
 #include "base/hash_key.h"
 #include "base/result.h"
 #include "crawl/admission.h"
@@ -66,6 +65,7 @@
 #include "disk/manifest.h"
 #include "disk/queue.h"
 #include "flow/fetch.h"
+#include "flow/fetch_line.h"
 #include "flow/page_result.h"
 #include "flow/url_record.h"
 #include "frontier/frontier.h"
@@ -81,13 +81,13 @@ struct Moment {
   int64_t unix_ns = 0;  // calendar; may jump
 };
 
-// Keeps what came: WARC records and the crawl log. Never blocks for long, never fails: errors of the disk come back to
-// whoever runs the shard.
-class ArchivePort {
+// Where what came goes: the crawl's outputs (WARC, crawl log, …). Never blocks, never fails, never refuses: errors of
+// the disk come back to whoever runs the shard, and who runs it gives it no pages while the outputs have no room.
+class OutputPort {
  public:
-  virtual ~ArchivePort() = default;
-  // Takes result.archive with it and looks at the rest.
-  virtual void Keep(PageResult& result, const FetchLine& about) = 0;
+  virtual ~OutputPort() = default;
+  // May take everything out of the result but its links.
+  virtual void Write(PageResult& result, FetchLine&& about) = 0;
 };
 
 // Where rounds of DRUMs run. URLseen's can take minutes and has a lane of its own: robots and reputations do not wait
@@ -127,7 +127,7 @@ struct ShardOptions {
 class Shard : public Checkpointable {
  public:
   static Result<std::unique_ptr<Shard>> Open(Env& env, const Manifest& manifest, MergeLanes lanes, FetchPort& port,
-                                             ArchivePort& archive, const ShardOptions& options, Moment now);
+                                             OutputPort& outputs, const ShardOptions& options, Moment now);
 
   // `url` is canonical. Seeds are in scope by definition, unless an exclusion names them; known ones are ignored. They
   // wait on disk (the queue "seeds", seed_list.h) until URLseen takes them, and are offered once in a crawl's life.
@@ -148,7 +148,7 @@ class Shard : public Checkpointable {
   // Nothing new is fetched from now on; what is in flight still counts.
   void Stop() { stopping_ = true; }
   bool stopping() const { return stopping_; }
-  // While paused nothing new is fetched: the archive is behind, or the disk is full.
+  // While paused nothing new is fetched: the disk is full.
   void Pause(bool paused) { paused_ = paused; }
 
   enum class State : uint8_t { kRunning, kDone, kStopped };
@@ -217,9 +217,9 @@ class Shard : public Checkpointable {
   class UniqueOnward;
   class GateToFrontier;
 
-  Shard(FetchPort& port, ArchivePort& archive, const ShardOptions& options, Scope scope)
+  Shard(FetchPort& port, OutputPort& outputs, const ShardOptions& options, Scope scope)
       : port_(port),
-        archive_(archive),
+        outputs_(outputs),
         options_(options),
         scope_(std::move(scope)),
         filter_(LinkRulesOf(options)),
@@ -274,7 +274,7 @@ class Shard : public Checkpointable {
   Status OfferLinks(const PageResult& result, const UrlRecord& record, const InFlight& flight);
   Status OfferSeeds(bool* moved);
   Status Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now);
-  void EndUrl(const UrlRecord& record, PageResult& result, const FetchLine& about);
+  void EndUrl(const UrlRecord& record, PageResult& result, FetchLine about);
   void Deny(const UrlRecord& record, DenyReason reason, Moment now);
   // The scope may be another one than when the URL was found: a crawl was stopped, something excluded, and it goes on.
   bool InScope(const UrlRecord& record, uint64_t host) {
@@ -289,7 +289,7 @@ class Shard : public Checkpointable {
   uint64_t PagesInFlight() const { return in_flight_.size() - robots_in_flight_; }
 
   FetchPort& port_;
-  ArchivePort& archive_;
+  OutputPort& outputs_;
   const ShardOptions options_;
   Scope scope_;
   const LinkFilter filter_;

@@ -29,7 +29,7 @@ constexpr uint8_t kNeeded = kFoundEmbed | kFoundRequisite;
 constexpr uint8_t kFrame = kFoundRequisite;
 
 // A web of a few pages, and the crawl of it in steps of virtual time.
-class SmallWeb : public FetchPort, public ArchivePort {
+class SmallWeb : public FetchPort, public OutputPort {
  public:
   std::map<std::string, std::vector<Link>> pages;  // by URL; every other one is there, too, and has no links
   std::map<std::string, std::string> redirects;
@@ -37,7 +37,7 @@ class SmallWeb : public FetchPort, public ArchivePort {
 
   void Fetch(FetchTask&& task) override { tasks_.push_back(std::move(task)); }
   void Resolve(ResolveTask&& task) override { names_.push_back(std::move(task)); }
-  void Keep(PageResult& result, const FetchLine& about) override {
+  void Write(PageResult& result, FetchLine&& about) override {
     if (result.kind == UrlKind::kRobots) return;
     EXPECT_TRUE(depths.emplace(about.url, about.depth).second) << about.url << " twice";
   }

@@ -36,9 +36,10 @@ bool Shard::AskRobotsAgain(PageResult& result, const UrlRecord& record, const In
   NoteTrouble({.what = std::string(line.url), .why = failure.Words(), .attempt = line.attempt});
   frontier_->Retry(flight.slot, later, Where::kTail, hit, now.now_ns);
   result.archive = {};
+  result.outputs.clear();
   result.links = {};
   line.again = true;
-  archive_.Keep(result, line);
+  outputs_.Write(result, std::move(line));
   return true;
 }
 

@@ -177,6 +177,8 @@ PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   page.honour_noarchive = config.archive.honour_noarchive;
   page.archive_metadata = config.archive.metadata;
   page.archive_level = static_cast<int>(config.archive.level);
+  page.link_log = config.outputs.links;
+  page.text_log = config.outputs.text;
   return page;
 }
 
@@ -235,24 +237,30 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   options.fetch = FetchOf(config, memory, version, seeds);
   options.page = PageOf(config, memory);
   for (const std::string& directory : config.archive.directories) {
-    options.archive.directories.push_back(ArchiveDirectory(dir, directory));
+    options.outputs.warc.directories.push_back(ArchiveDirectory(dir, directory));
   }
-  options.archive.queue_bytes = memory.answers;  // what waits there is paid for: the leases are the bound
-  options.archive.files.prefix = config.archive.prefix;
-  options.archive.files.host = HostName();
-  options.archive.files.file_size = config.archive.file_size.bytes;
-  options.archive.files.index_memory = memory.indexes / options.archive.directories.size();
-  options.archive.files.info = {.software = "portolan/" + version,
-                                .user_agent = options.fetch.user_agent,
-                                .operator_name = config.archive.operator_name,
-                                .contact = config.politeness.contact_url,
-                                .description = config.archive.description};
+  options.outputs.queue_bytes = memory.answers;  // what waits there is paid for: the leases are the bound
+  options.outputs.warc.behind_bytes = memory.answers / options.outputs.warc.directories.size();
+  options.outputs.warc.files.prefix = config.archive.prefix;
+  options.outputs.warc.files.host = HostName();
+  options.outputs.warc.files.file_size = config.archive.file_size.bytes;
+  options.outputs.warc.files.index_memory = memory.indexes / options.outputs.warc.directories.size();
+  options.outputs.warc.files.info = {.software = "portolan/" + version,
+                                     .user_agent = options.fetch.user_agent,
+                                     .operator_name = config.archive.operator_name,
+                                     .contact = config.politeness.contact_url,
+                                     .description = config.archive.description};
   if (config.archive.enabled) options.index_file = JoinPath(dir, "index.cdxj");
-  options.log.dir = JoinPath(dir, "log");
-  options.log.enabled = config.log.fetches;
-  options.log.file_size = config.log.file_size.bytes;
+  options.outputs.log.files.dir = JoinPath(dir, "log");
+  options.outputs.log.enabled = config.log.fetches;
+  options.outputs.log.files.file_size = config.log.file_size.bytes;
+  options.outputs.links.files.dir = JoinPath(dir, "links");
+  options.outputs.links.files.file_size = config.outputs.file_size.bytes;
+  options.outputs.links.enabled = config.outputs.links;
+  options.outputs.text.files.dir = JoinPath(dir, "text");
+  options.outputs.text.files.file_size = config.outputs.file_size.bytes;
+  options.outputs.text.enabled = config.outputs.text;
   options.checkpoint_ns = config.checkpoint.interval.count();
-  options.log.queue_bytes = memory.log / 2;  // as much again is being written
   options.answer_bytes = memory.answers;
   return options;
 }

@@ -44,7 +44,7 @@ TEST(WireCrawlTest, DividesMemoryAndNeverHandsOutMore) {
     // The frontier counts twice: it may be copied while a checkpoint is written.
     const uint64_t sum = options.shard.seen.memory + options.shard.gate.memory + 2 * options.shard.frontier.memory +
                          options.answer_bytes + options.fetch.loops * 3 * options.page.decode.max_output +
-                         options.archive.files.index_memory + 2 * options.log.queue_bytes;
+                         options.outputs.warc.files.index_memory;
     EXPECT_LE(sum, memory);
     EXPECT_GE(sum, memory / 2);
     EXPECT_GE(options.shard.frontier.back_queues, 1U);

@@ -38,19 +38,22 @@ enum class FileKind : uint8_t {
   kZ,        // DRUM's repository: keys sorted and gap-coded, with values
   kAnswers,  // answers of a DRUM round, bucket by bucket
   kRules,    // compiled robots rules, one file of an origin a block
+  kLinks,    // the link log: pages and their links, with flags
+  kText,     // the text log: what pages say
 };
-inline constexpr int kFileKinds = 7;
+inline constexpr int kFileKinds = 9;
 
 // Eight bytes; the first of a file.
 constexpr std::string_view FileMagic(FileKind kind) {
-  constexpr std::string_view kMagics[kFileKinds] = {"PTLQUEUE", "PTLTUPLE", "PTLROWS_", "PTLRUN__",
-                                                    "PTLZKEYS", "PTLANSWR", "PTLRULES"};
+  constexpr std::string_view kMagics[kFileKinds] = {"PTLQUEUE", "PTLTUPLE", "PTLROWS_", "PTLRUN__", "PTLZKEYS",
+                                                    "PTLANSWR", "PTLRULES", "PTLLINKS", "PTLTEXT_"};
   return kMagics[static_cast<size_t>(kind)];
 }
 
 constexpr std::string_view FileKindName(FileKind kind) {
-  constexpr std::string_view kNames[kFileKinds] = {"queue segment",     "DRUM tuple log", "DRUM row log", "DRUM run",
-                                                   "DRUM repository Z", "DRUM answers",   "robots rules"};
+  constexpr std::string_view kNames[kFileKinds] = {"queue segment", "DRUM tuple log",    "DRUM row log",
+                                                   "DRUM run",      "DRUM repository Z", "DRUM answers",
+                                                   "robots rules",  "link log",          "text log"};
   return kNames[static_cast<size_t>(kind)];
 }
 

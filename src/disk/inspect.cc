@@ -23,13 +23,14 @@ std::unexpected<Error> Corrupt(const std::string& path, const Block& block, std:
   return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: {}", path, block.offset, what));
 }
 
-Status VisitRecords(const std::string& path, const Block& block, size_t tag_width, const Visitor& visitor) {
+Status VisitRecords(const std::string& path, const Block& block, size_t tag_width, const Visitor& visitor,
+                    std::string_view tag_name = "bucket") {
   RecordBlockReader reader;
   reader.Start(block, tag_width);
   uint32_t count = 0;
   for (; reader.Next(); ++count) {
     if (!visitor.record) continue;
-    const std::string tag = tag_width == 0 ? "" : fmt::format("bucket {} ", reader.tag());
+    const std::string tag = tag_width == 0 ? "" : fmt::format("{} {} ", tag_name, reader.tag());
     visitor.record(tag + JsonQuote(reader.record()));
   }
   if (!reader.ok() || count != block.records) return Corrupt(path, block, "its records are broken");
@@ -105,7 +106,11 @@ Status VisitBlocks(Env& env, const std::string& path, FileKind kind, const Visit
     visitor.block(*block);
     switch (kind) {
       case FileKind::kQueue:
+      case FileKind::kText:
         RETURN_IF_ERROR(VisitRecords(path, *block, 0, visitor));
+        break;
+      case FileKind::kLinks:
+        RETURN_IF_ERROR(VisitRecords(path, *block, 1, visitor, "flags"));
         break;
       case FileKind::kTuples:
         RETURN_IF_ERROR(VisitRecords(path, *block, 1, visitor));

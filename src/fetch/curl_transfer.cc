@@ -223,7 +223,8 @@ bool CurlTransfer::CutUnnoticed() {
   if (response_.tls_version.empty() || ProtocolOf(easy_) == HttpVersion::k2) return false;
   const auto length = head_.content_length();
   if (length && *length <= response_.body.size()) return false;
-  const Framing framing = FramingOf(ParseResponseHead(head_.text(), options_.limits.head), false);
+  response_.head = ParseResponseHead(head_.text(), options_.limits.head);
+  const Framing framing = FramingOf(response_.head, false);
   if (framing.kind == BodyFraming::kLength) return response_.body.size() < framing.length;
   return framing.kind == BodyFraming::kUntilClose && !goodbye_.heard();
 }

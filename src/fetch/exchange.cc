@@ -220,6 +220,7 @@ FetchResponse Exchange::TakeResponse(FetchOutcome outcome) {
     response_.status = head_.status();
     response_.response_head = head_.TakeHead();
   } else {
+    response_.head = {};
     response_.version = HttpVersion::kUnknown;
     response_.body = {};
   }

@@ -40,6 +40,8 @@ TEST(FetchHttpTest, AnswerComesWholeWithItsHead) {
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.version, HttpVersion::k11);
   EXPECT_EQ(response.response_head, "HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nX-Odd :  a\r\n\r\n");
+  EXPECT_EQ(response.head.outcome, HeadOutcome::kRead) << "it is parsed once, here";
+  EXPECT_EQ(response.head.fields.Find("x-odd"), "a");
   EXPECT_EQ(response.body, "hello");
   EXPECT_EQ(response.wire_bytes, response.response_head.size() + 5);
   EXPECT_EQ(response.tls_version, "");

@@ -115,7 +115,8 @@ bool PlainTransfer::FeedHead(std::string_view& bytes) {
 
 // The head is whole: how long is the body? True: there is none.
 bool PlainTransfer::OnHead() {
-  const ResponseHead head = ParseResponseHead(head_.text(), options_.limits.head);
+  response_.head = ParseResponseHead(head_.text(), options_.limits.head);
+  const ResponseHead& head = response_.head;
   if (head.outcome != HeadOutcome::kRead) return End(FetchOutcome::kNotHttp, HeadOutcomeName(head.outcome));
   response_.version = VersionOf(head);
   framing_ = FramingOf(head, /*answers_head_request=*/false);

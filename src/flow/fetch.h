@@ -14,6 +14,7 @@
 #include "flow/address.h"
 #include "flow/outcome.h"
 #include "flow/url_record.h"
+#include "http/headers.h"
 #include "io/byte_budget.h"
 
 namespace portolan {
@@ -71,6 +72,7 @@ struct FetchResponse {
   HttpVersion version = HttpVersion::kUnknown;
   std::string request_head;   // as sent (of HTTP/2: as HTTP/1.1 would spell it)
   std::string response_head;  // as received, from the status line to the empty line; of HTTP/2 likewise spelt out
+  ResponseHead head;          // the same parsed, where the fetch had to (outcome kRead); else whoever wants it parses
   std::string body;           // transfer coding removed, content coding still on
   std::string tls_version;    // "tls/1.3", empty for plain HTTP
   std::string tls_cipher;     // "TLS_AES_128_GCM_SHA256"

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,16 +57,31 @@ struct RobotsAnswer {
   std::string follow;                      // the redirect's target, canonical, for kFollow
 };
 
-// Gzip members for the WARC file, with what the index needs to know of them. Empty bytes: nothing is archived.
+// Gzip members for the WARC file, with what the index says of the capture. Empty bytes: nothing is archived.
 struct ArchiveItem {
   std::string bytes;            // request, response, metadata, one member each
   uint32_t response_begin = 0;  // the capture's own member within bytes
   uint32_t response_length = 0;
-  std::string cdxj_key;        // SURT
-  std::string cdxj_timestamp;  // 14 digits
-  std::string cdxj_fields;     // JSON members before "length", e.g. "\"url\": \"…\", … \"digest\": \"…\""
-  std::string cdxj_tail;       // and after "filename", each with a comma before it; may be empty
-  ByteLease lease;             // what these bytes hold, until they are written
+
+  std::string key;  // SURT of the URL; empty: no line in the index
+  std::string url;
+  int64_t unix_seconds = 0;  // of the capture
+  int status = 0;
+  std::string mime;           // as the server said, without parameters
+  std::string mime_detected;  // as the bytes say; empty where there are none
+  std::array<char, 20> payload_sha1{};
+  std::string_view charset;    // a name that lives for ever: "windows-1251"
+  std::string_view truncated;  // likewise: "length"
+  std::string redirect;        // Location of an answer 3xx, as sent
+  ByteLease lease;             // what the records hold, until they are written
+};
+
+// What a page adds to an output besides the archive and the crawl log: records that are ready (flow/output_records.h).
+enum class OutputId : uint8_t { kLinks, kText };
+struct OutputItem {
+  OutputId output = OutputId::kLinks;
+  std::string records;
+  ByteLease lease;  // what they hold, until they are written
 };
 
 // Bounds of what is kept of an answer for the log; more is cut.
@@ -99,7 +115,8 @@ struct PageResult {
   uint32_t links_too_many = 0;            // and over the limits of a page
   std::optional<RobotsAnswer> robots;
   ArchiveItem archive;
-  ByteLease lease;  // what is held apart from archive.lease: the links, mostly
+  std::vector<OutputItem> outputs;  // the shard does not look into them
+  ByteLease lease;  // what is held apart from the leases of archive and outputs: the links, mostly
 };
 
 }  // namespace portolan

@@ -88,6 +88,7 @@ void Page::Clear() {
   metas.clear();
   strings.clear();
   text.clear();
+  headings.clear();
   has_base = false;
   base = title = description = lang = charset = {};
   base_position = 0;

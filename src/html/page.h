@@ -23,20 +23,22 @@ namespace portolan {
 struct PageOptions {
   bool text = false;        // visible text, into Page::text
   bool anchor_text = true;  // the text of each <a>, and the alternative text of images in it
+  bool headings = false;    // the text of h1 to h6, into Page::headings
   bool citations = false;   // cite of blockquote, q, ins, del as links
   bool styles = false;      // what style elements and style attributes name (css_links.h), backgrounds of tables
   // A meta element of this name counts as robots rules too, beside "robots" and every name that ends in "bot".
   std::string robot_name = {};
 
-  uint32_t max_links = 100'000;          // more are counted in Page::links_dropped
-  uint32_t max_value_bytes = 64 << 10;   // a longer URL or content is dropped and counted in Page::values_dropped
-  uint32_t max_anchor_bytes = 256;       // anchor text is cut there, between characters
-  uint32_t max_title_bytes = 1024;       // and the title
-  uint32_t max_text_bytes = 16 << 20;    // and the text: Page::text_cut
-  uint32_t max_style_bytes = 4 << 20;    // a style element is cut there, counted in Page::values_dropped
-  uint32_t max_metas = 64;               // robots and refresh elements kept; more are counted in Page::values_dropped
-  uint32_t max_kept_bytes = 256U << 20;  // of all strings but the text; then links are dropped and counted
-  TokenizerLimits tokenizer = {};        // a construct over its limit ends the reading: Page::cut
+  uint32_t max_links = 100'000;           // more are counted in Page::links_dropped
+  uint32_t max_value_bytes = 64 << 10;    // a longer URL or content is dropped and counted in Page::values_dropped
+  uint32_t max_anchor_bytes = 256;        // anchor text is cut there, between characters
+  uint32_t max_title_bytes = 1024;        // and the title
+  uint32_t max_heading_bytes = 16 << 10;  // of all headings together; those beyond it are left out
+  uint32_t max_text_bytes = 16 << 20;     // and the text: Page::text_cut
+  uint32_t max_style_bytes = 4 << 20;     // a style element is cut there, counted in Page::values_dropped
+  uint32_t max_metas = 64;                // robots and refresh elements kept; more are counted in Page::values_dropped
+  uint32_t max_kept_bytes = 256U << 20;   // of all strings but the text; then links are dropped and counted
+  TokenizerLimits tokenizer = {};         // a construct over its limit ends the reading: Page::cut
 };
 
 // Bytes of Page::strings. Offset 0, size 0 stands for nothing.
@@ -108,7 +110,8 @@ struct Page {
   std::vector<PageLink> links;  // in document order
   std::vector<PageMeta> metas;
   std::string strings;
-  std::string text;  // visible text: words apart by one blank, blocks by one line end
+  std::string text;      // visible text: words apart by one blank, blocks by one line end
+  std::string headings;  // one per line: the level, a blank, the text
 
   bool has_base = false;
   Slice base;  // href of the first base element that has one

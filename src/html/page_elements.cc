@@ -255,6 +255,14 @@ void PageSink::Element(const TagToken& tag) {
     case Tag::kMeta:
       Meta(tag);
       break;
+    case Tag::kH1:
+    case Tag::kH2:
+    case Tag::kH3:
+    case Tag::kH4:
+    case Tag::kH5:
+    case Tag::kH6:
+      OpenHeading(tag.tag);
+      break;
     case Tag::kTemplate:
       ++template_depth_;
       UpdateWishes();
@@ -284,6 +292,31 @@ void PageSink::CloseAnchor() {
   anchor_gaps_.Clear();
   anchor_link_ = -1;
   anchor_open_ = false;
+  UpdateWishes();
+}
+
+void PageSink::OpenHeading(Tag tag) {
+  CloseHeading();
+  if (!options_.headings || template_depth_ > 0) return;
+  constexpr std::array<Tag, 6> kLevels = {Tag::kH1, Tag::kH2, Tag::kH3, Tag::kH4, Tag::kH5, Tag::kH6};
+  for (size_t i = 0; i < kLevels.size(); ++i) {
+    if (kLevels[i] == tag) heading_level_ = static_cast<char>('1' + i);
+  }
+  heading_open_ = true;
+  UpdateWishes();
+}
+
+void PageSink::CloseHeading() {
+  if (!heading_.empty() && page_.headings.size() + heading_.size() + 3 <= options_.max_heading_bytes) {
+    if (!page_.headings.empty()) page_.headings += '\n';
+    page_.headings += heading_level_;
+    page_.headings += ' ';
+    page_.headings += heading_;
+  }
+  heading_.clear();
+  heading_gaps_.Clear();
+  if (!heading_open_) return;
+  heading_open_ = false;
   UpdateWishes();
 }
 

@@ -34,6 +34,7 @@ constexpr Tag kBlocks[] = {
     Tag::kMenu,    Tag::kNav,      Tag::kOl,         Tag::kOptgroup,   Tag::kOption,  Tag::kP,       Tag::kPlaintext,
     Tag::kPre,     Tag::kSearch,   Tag::kSection,    Tag::kSummary,    Tag::kTable,   Tag::kTbody,   Tag::kTfoot,
     Tag::kThead,   Tag::kTr,       Tag::kUl,         Tag::kXmp,        Tag::kNoscript};
+constexpr Tag kHeadings[] = {Tag::kH1, Tag::kH2, Tag::kH3, Tag::kH4, Tag::kH5, Tag::kH6};
 constexpr Tag kGaps[] = {Tag::kTd, Tag::kTh, Tag::kButton, Tag::kSelect, Tag::kTextarea, Tag::kImg, Tag::kInput};
 
 }  // namespace
@@ -46,6 +47,7 @@ PageSink::PageSink(const PageOptions& options, Page& page) : options_(options), 
   add(kStartTags, kStart);
   add(kEndTags, kEnd);
   if (options_.citations) add(kCitations, kStart);
+  if (options_.headings) add(kHeadings, kStart | kEnd);
   if (options_.styles) add(kTableParts, kStart);
   add(kBlocks, kBlock);
   add(kGaps, kGap);
@@ -55,7 +57,7 @@ PageSink::PageSink(const PageOptions& options, Page& page) : options_(options), 
 
 void PageSink::Begin() {
   page_.Clear();
-  in_title_ = title_seen_ = hidden_ = raw_open_ = in_form_ = has_background_ = anchor_open_ = false;
+  in_title_ = title_seen_ = hidden_ = raw_open_ = in_form_ = has_background_ = anchor_open_ = heading_open_ = false;
   title_open_ = true;
   text_open_ = options_.text;
   anchor_link_ = -1;
@@ -65,16 +67,19 @@ void PageSink::Begin() {
   foreign_.Clear();
   anchor_.clear();
   title_.clear();
+  heading_.clear();
   style_.clear();
   in_style_ = false;
   anchor_gaps_.Clear();
   title_gaps_.Clear();
+  heading_gaps_.Clear();
   text_gaps_.Clear();
   UpdateWishes();
 }
 
 void PageSink::Finish() {
   CloseAnchor();
+  CloseHeading();
   if (in_style_) CloseStyle();
   page_.title = Keep(title_);
 }
@@ -87,7 +92,8 @@ void PageSink::UpdateWishes() {
   }
   const bool foreign = !foreign_.empty();
   const bool undecided = frames_ == Frames::kPossible;
-  collects_ = (text_open_ || anchor_open_) && !hidden_ && !in_title_ && template_depth_ == 0 && !foreign_.HidesText();
+  collects_ = (text_open_ || anchor_open_ || heading_open_) && !hidden_ && !in_title_ && template_depth_ == 0 &&
+              !foreign_.HidesText();
   wants_text_ = collects_ || in_style_ || (in_title_ && title_open_) || (undecided && !hidden_ && !in_title_);
   const auto extra = static_cast<uint8_t>((collects_ ? kBlock | kGap : 0) | (foreign || undecided ? kAny : 0));
   start_mask_ = kStart | extra | (options_.styles ? kAny : 0);  // any element may have a style
@@ -110,15 +116,17 @@ void PageSink::Text(std::string_view piece) {
   }
   if (!collects_) return;
   if (anchor_open_) anchor_open_ = anchor_gaps_.Append(anchor_, 0, options_.max_anchor_bytes, piece);
+  if (heading_open_) heading_open_ = heading_gaps_.Append(heading_, 0, options_.max_heading_bytes, piece);
   if (text_open_) {
     text_open_ = text_gaps_.Append(page_.text, 0, options_.max_text_bytes, piece);
     page_.text_cut = !text_open_;
   }
-  if (!anchor_open_ && !text_open_) UpdateWishes();
+  if (!anchor_open_ && !text_open_ && !heading_open_) UpdateWishes();
 }
 
 void PageSink::Break(Collapser::Gap gap) {
   if (anchor_open_) anchor_gaps_.Break(Collapser::Gap::kBlank);
+  if (heading_open_) heading_gaps_.Break(Collapser::Gap::kBlank);
   if (text_open_) text_gaps_.Break(gap);
 }
 
@@ -278,6 +286,14 @@ void PageSink::EndTag(const TagToken& tag) {
       break;
     case Tag::kForm:
       if (template_depth_ == 0) in_form_ = false;
+      break;
+    case Tag::kH1:
+    case Tag::kH2:
+    case Tag::kH3:
+    case Tag::kH4:
+    case Tag::kH5:
+    case Tag::kH6:
+      CloseHeading();  // any end tag of a heading ends the one that is open, as in the tree
       break;
     default:
       break;

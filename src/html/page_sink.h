@@ -85,6 +85,8 @@ class PageSink {
   void CloseStyle();
   void AddMeta(const TagToken& tag, PageMeta::Kind kind);
   void CloseAnchor();
+  void OpenHeading(Tag tag);
+  void CloseHeading();
   void Break(Collapser::Gap gap);
 
   bool Fits(std::string_view value) {
@@ -114,6 +116,8 @@ class PageSink {
   bool in_form_ = false;
   bool has_background_ = false;  // of the body: later body tags only add what is not there
   bool anchor_open_ = false;
+  bool heading_open_ = false;
+  char heading_level_ = '1';
   int64_t anchor_link_ = -1;
   uint32_t template_depth_ = 0;
   Frames frames_ = Frames::kPossible;
@@ -125,10 +129,12 @@ class PageSink {
   std::string scratch_;
   std::string anchor_;
   std::string title_;
+  std::string heading_;
   std::string style_;
   size_t style_position_ = 0;
   Collapser anchor_gaps_;
   Collapser title_gaps_;
+  Collapser heading_gaps_;
   Collapser text_gaps_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "http/date.h"
+#include "http/mime.h"
 #include "io/clock.h"
 
 namespace portolan {
@@ -78,6 +79,12 @@ std::optional<std::string_view> CanonicalInLinkField(std::string_view value) {
     if (canonical) return target;
   }
   return std::nullopt;
+}
+
+std::string CharsetLabel(const HeaderFields& fields) {
+  const auto mime = ExtractMimeType(fields);
+  const std::string* const label = mime ? mime->Parameter("charset") : nullptr;
+  return label != nullptr ? *label : std::string();
 }
 
 }  // namespace portolan

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "flow/outcome.h"
 #include "http/headers.h"
 
 namespace portolan {
@@ -25,5 +26,14 @@ constexpr bool IsRedirectStatus(int status) {
 
 // The target of the first link with rel=canonical in the value of one Link field (RFC 8288), as written.
 std::optional<std::string_view> CanonicalInLinkField(std::string_view value);
+
+// The charset that Content-Type names, empty where it names none.
+std::string CharsetLabel(const HeaderFields& fields);
+
+// The body ends before its end: at a limit of ours, or because the connection broke.
+constexpr bool IsCut(FetchOutcome outcome) {
+  return outcome == FetchOutcome::kBodyCut || outcome == FetchOutcome::kTimeCut ||
+         outcome == FetchOutcome::kDisconnected || outcome == FetchOutcome::kSlowCut;
+}
 
 }  // namespace portolan

@@ -33,11 +33,13 @@ bool LinkCollector::Add(std::string_view url, uint64_t hash, uint64_t host_hash,
   for (; slots_[at] != 0; at = (at + 1) & mask_) {
     FoundLink& known = list_->links[slots_[at] - 1];
     if (known.hash != hash) continue;
+    last_ = slots_[at] - 1;
     known.flags = static_cast<uint8_t>((known.flags & flags & kUnanimous) | ((known.flags | flags) & ~kUnanimous));
     return true;
   }
   if (list_->links.size() >= max_links_ || list_->text.size() + url.size() > UINT32_MAX) return false;
   list_->Add(url, hash, host_hash, flags);
+  last_ = list_->links.size() - 1;
   slots_[at] = static_cast<uint32_t>(list_->links.size());
   if (list_->links.size() * 4 > (mask_ + 1) * 3) Resize(2 * (mask_ + 1));
   return true;

@@ -24,11 +24,15 @@ class LinkCollector {
   // False where the limit kept a new link out.
   bool Add(std::string_view url, uint64_t hash, uint64_t host_hash, uint8_t flags);
 
+  // Of the link that the last Add, which said true, was about: its index in the list.
+  size_t last() const { return last_; }
+
  private:
   void Resize(size_t slots);
 
   LinkList* list_ = nullptr;
   size_t max_links_ = 0;
+  size_t last_ = 0;
   // Open addressing over the first mask_ + 1 slots: 1 + index of the link, 0 for none.
   std::vector<uint32_t> slots_;
   size_t mask_ = 0;

@@ -2,12 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
-#include <iterator>
 #include <span>
 #include <utility>
 
-#include "base/log.h"
 #include "parse/stored_head.h"
 #include "url/surt.h"
 #include "warc/http_head.h"
@@ -37,24 +36,6 @@ std::string_view TruncatedBy(FetchOutcome outcome) {
       return "disconnect";
     default:
       return {};
-  }
-}
-
-// Values that need no escapes (types, digests) are the most; JsonQuote does the others.
-void AppendMember(std::string& out, std::string_view comma, std::string_view name, std::string_view value) {
-  if (value.empty()) return;
-  out += comma;
-  out += '"';
-  out += name;
-  out += "\": ";
-  bool plain = true;
-  for (const char c : value) plain = plain && c >= ' ' && c < 0x7f && c != '"' && c != '\\';
-  if (plain) {
-    out += '"';
-    out += value;
-    out += '"';
-  } else {
-    out += JsonQuote(value);
   }
 }
 
@@ -146,21 +127,17 @@ void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, 
     writer_.Append(metadata, item.bytes);
   }
 
-  // The keys and their order are MakeCdxj's (warc/cdxj.h); a test compares.
-  item.cdxj_key.clear();
-  AppendSurtKey(url, item.cdxj_key);
-  item.cdxj_timestamp = Format14(date);
-  std::string& out = item.cdxj_fields;
-  out.clear();
-  AppendMember(out, "", "url", response.task.url);
-  AppendMember(out, ", ", "mime", MediaType(head.fields.Find("content-type").value_or("")));
-  AppendMember(out, ", ", "mime-detected", facts.mime_detected);
-  if (facts.status > 0) fmt::format_to(std::back_inserter(out), ", \"status\": \"{}\"", facts.status);
-  AppendMember(out, ", ", "digest", Base32({written.payload_sha1.data(), written.payload_sha1.size()}));
-  item.cdxj_tail.clear();
-  AppendMember(item.cdxj_tail, ", ", "charset", facts.charset);
-  AppendMember(item.cdxj_tail, ", ", "truncated", truncated);
-  AppendMember(item.cdxj_tail, ", ", "redirect", facts.location);
+  item.key.clear();
+  AppendSurtKey(url, item.key);
+  item.url = response.task.url;
+  item.unix_seconds = date.seconds;
+  item.status = facts.status;
+  item.mime = MediaType(head.fields.Find("content-type").value_or(""));
+  item.mime_detected = facts.mime_detected;
+  std::ranges::copy(written.payload_sha1, item.payload_sha1.begin());
+  item.charset = facts.charset;
+  item.truncated = truncated;
+  item.redirect = facts.location;
 }
 
 }  // namespace portolan

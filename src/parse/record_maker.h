@@ -1,4 +1,4 @@
-// RecordMaker: an answer becomes WARC records, one gzip member each, and the parts of its CDXJ line.
+// RecordMaker: an answer becomes WARC records, one gzip member each, and what the index says of it.
 //
 // Runs on the thread that fetched, so that compression and digests use all cores and the writer only appends. The
 // request comes first, then the response, then (when asked for) metadata; request and metadata name the response in
@@ -30,7 +30,7 @@ struct RecordFacts {
   FetchOutcome outcome = FetchOutcome::kAnswered;
   int status = 0;
   std::string_view mime_detected;
-  std::string_view charset;
+  std::string_view charset;   // a name that lives for ever
   std::string_view location;  // of an answer 3xx, as written
   std::string_view title;
   size_t links = 0;     // found on the page

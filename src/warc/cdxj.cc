@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
@@ -23,6 +24,24 @@ void AppendWord(std::string_view word, std::string& out) {
     } else {
       out += c;
     }
+  }
+}
+
+// Values that need no escapes (types, digests) are the most; JsonQuote does the others.
+void AppendMember(std::string& out, std::string_view comma, std::string_view name, std::string_view value) {
+  if (value.empty()) return;
+  out += comma;
+  out += '"';
+  out += name;
+  out += "\": ";
+  bool plain = true;
+  for (const char c : value) plain = plain && c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+  if (plain) {
+    out += '"';
+    out += value;
+    out += '"';
+  } else {
+    out += JsonQuote(value);
   }
 }
 
@@ -53,6 +72,25 @@ CdxjLine MakeCdxj(std::string_view key, std::string_view timestamp, const Captur
   add("truncated", capture.truncated);
   add("redirect", capture.redirect);
   return line;
+}
+
+void AppendCapture(std::string_view key, std::string_view timestamp, const Capture& capture, std::string& out) {
+  out += key;
+  out += ' ';
+  out += timestamp;
+  out += " {";
+  AppendMember(out, "", "url", capture.url);
+  AppendMember(out, ", ", "mime", capture.mime);
+  AppendMember(out, ", ", "mime-detected", capture.mime_detected);
+  if (capture.status > 0) fmt::format_to(std::back_inserter(out), R"(, "status": "{}")", capture.status);
+  if (!capture.payload_sha1.empty()) AppendMember(out, ", ", "digest", Base32(capture.payload_sha1));
+  fmt::format_to(std::back_inserter(out), R"(, "length": "{}", "offset": "{}")", capture.length, capture.offset);
+  AppendMember(out, ", ", "filename", capture.filename);
+  AppendMember(out, ", ", "charset", capture.charset);
+  AppendMember(out, ", ", "languages", capture.languages);
+  AppendMember(out, ", ", "truncated", capture.truncated);
+  AppendMember(out, ", ", "redirect", capture.redirect);
+  out += '}';
 }
 
 void AppendJsonObject(const std::vector<CdxjField>& fields, CdxjStyle style, std::string& out) {

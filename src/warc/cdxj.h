@@ -56,6 +56,10 @@ enum class CdxjStyle : uint8_t { kSpaced, kCompact };  // {"a": "b", "c": "d"} o
 
 void AppendJsonObject(const std::vector<CdxjField>& fields, CdxjStyle style, std::string& out);
 
+// The same line as AppendCdxj of MakeCdxj in the spaced style, with no intermediate copies: for writers that make
+// millions of them. No line end. REQUIRES: key and timestamp are one word each.
+void AppendCapture(std::string_view key, std::string_view timestamp, const Capture& capture, std::string& out);
+
 // Appends "key timestamp {…}", no line end. Blanks and controls in key and timestamp are percent-encoded.
 void AppendCdxj(const CdxjLine& line, CdxjStyle style, std::string& out);
 

@@ -1,5 +1,6 @@
 """What the tests of whole crawls share: starting programs, and reading what a crawl left behind."""
 
+import gzip
 import http.server
 import json
 import pathlib
@@ -70,10 +71,13 @@ def captures(directory):
 
 
 def log_lines(directory):
-    """The crawl's own log, one object a fetch."""
+    """The crawl's own log, one object per fetch; finished files are packed."""
     lines = []
-    for path in sorted(pathlib.Path(directory).glob("log/*.jsonl")):
-        lines += [json.loads(line) for line in path.read_text().splitlines()]
+    for path in sorted(pathlib.Path(directory).glob("log/crawl-*.jsonl*")):
+        if path.name.endswith(".gz") and path.with_suffix("").exists():
+            continue  # both are there only after a crash
+        data = gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
+        lines += [json.loads(line) for line in data.decode().splitlines()]
     return lines
 
 

@@ -21,6 +21,7 @@ kept when anything fails.
 
 import argparse
 import collections
+import gzip
 import json
 import pathlib
 import random
@@ -86,13 +87,14 @@ def checkpointed_log(directory):
         elif words[0] == "number" and section == "log":
             numbers[words[1]] = int(words[2])
     count = collections.Counter()
-    for path in sorted(directory.glob("log/crawl-*.jsonl")):
-        serial = int(path.stem.split("-")[1])
-        if serial > numbers["serial"]:
+    for path in sorted(directory.glob("log/crawl-*.jsonl*")):
+        serial = int(path.name.split(".")[0].split("-")[1])
+        packed = path.name.endswith(".gz")
+        if serial > numbers["0.serial"] or path.name.endswith(".tmp") or (packed and path.with_suffix("").exists()):
             continue
-        data = path.read_bytes()
-        if serial == numbers["serial"] and numbers["length"] > 0:
-            data = data[:numbers["length"]]
+        data = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
+        if serial == numbers["0.serial"] and numbers["0.length"] > 0:
+            data = data[:numbers["0.length"]]
         for line in data.splitlines():
             fetch = json.loads(line)
             if "ms" in fetch:  # it came to a fetch

@@ -1,0 +1,34 @@
+// Reading the link log and the text log from one end to the other: is each block whole, does each record parse, and has
+// each archived HTML page (an answer of 2xx) exactly one record in each log that was on from the crawl's begin.
+//
+// Pages are compared by sorting hashes of URL and time (RowSort), so memory does not depend on the crawl's size. Works
+// on files as recovery leaves them (crawl_check.h runs it, dry).
+//
+// Thread: one caller. Memory bound: a block, and sort.memory.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "crawl/archive_check.h"
+#include "disk/manifest.h"
+#include "disk/row_sort.h"
+#include "io/env.h"
+#include "outputs/outputs.h"
+
+namespace portolan {
+
+struct LogCounts {
+  uint64_t link_pages = 0;
+  uint64_t links = 0;
+  uint64_t text_pages = 0;
+};
+
+// `scratch` is where sort.dir is. An Error only where something cannot be read at all, or nothing can be sorted.
+Status CheckRecordLogs(Env& env, Env& scratch, const Manifest& manifest, const OutputsOptions& options,
+                       const RowSort::Options& sort, const CheckSink& sink, LogCounts& counts);
+
+}  // namespace portolan

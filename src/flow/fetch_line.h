@@ -1,0 +1,23 @@
+// FetchLine: what the shard knows of a fetch beyond its result, for the crawl log.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "flow/address.h"
+
+namespace portolan {
+
+struct FetchLine {
+  std::string url;
+  Address address;
+  uint16_t depth = 0;
+  uint8_t attempt = 1;           // 0: it was not fetched at all
+  bool again = false;            // it will be tried again
+  std::string via = {};          // the page on which it was found; empty: a seed, or nobody said
+  std::string_view denied = {};  // why it was not fetched, instead of the outcome: a name that lives for ever
+};
+
+}  // namespace portolan

@@ -1,0 +1,94 @@
+#include "flow/output_records.h"
+
+#include <array>
+#include <utility>
+
+namespace portolan {
+
+std::string LinkFlagNames(uint8_t flags) {
+  constexpr std::array<std::pair<uint8_t, std::string_view>, 6> kNames = {{{kLinkRedirect, "redirect"},
+                                                                           {kLinkNofollow, "nofollow"},
+                                                                           {kLinkEmbed, "embed"},
+                                                                           {kLinkCanonical, "canonical"},
+                                                                           {kLinkSitemap, "sitemap"},
+                                                                           {kLinkSitemapFile, "sitemap-file"}}};
+  std::string names;
+  const auto add = [&](std::string_view name) {
+    if (!names.empty()) names += ' ';
+    names += name;
+  };
+  for (const auto& [flag, name] : kNames) {
+    if ((flags & flag) != 0) add(name);
+  }
+  if ((flags & kLinkRequisite) != 0) add((flags & kLinkEmbed) != 0 ? "requisite" : "frame");
+  return names;
+}
+
+void AppendLinkPage(std::string& out, std::string_view source, int64_t unix_ms) {
+  std::string record(source);
+  record += '\0';
+  AppendVarint(record, static_cast<uint64_t>(unix_ms));
+  AppendPackedRecord(out, record, kLinkPage);
+}
+
+void AppendLink(std::string& out, std::string_view target, uint8_t flags, std::string_view anchor) {
+  out += static_cast<char>(flags);
+  AppendVarint(out, target.size() + (anchor.empty() ? 0 : 1 + anchor.size()));
+  out += target;
+  if (anchor.empty()) return;
+  out += '\0';
+  out += anchor;
+}
+
+std::optional<LinkRecord> ParseLinkRecord(std::string_view record, uint8_t tag) {
+  LinkRecord link{.tag = tag};
+  const size_t end = record.find('\0');
+  link.url = record.substr(0, end);
+  if (link.url.empty()) return std::nullopt;
+  if (tag == kLinkPage) {
+    if (end == std::string_view::npos) return std::nullopt;
+    ByteReader time(record.substr(end + 1));
+    uint64_t unix_ms = 0;
+    if (!time.ReadVarint(unix_ms) || !time.done()) return std::nullopt;
+    link.unix_ms = static_cast<int64_t>(unix_ms);
+  } else if ((tag & kLinkPage) != 0) {
+    return std::nullopt;
+  } else if (end != std::string_view::npos) {
+    link.anchor = record.substr(end + 1);
+  }
+  return link;
+}
+
+void AppendTextRecord(std::string& out, const TextRecord& page) {
+  std::string record;
+  record.reserve(page.url.size() + page.title.size() + page.headings.size() + page.text.size() + 32);
+  AppendString(record, page.url);
+  AppendVarint(record, static_cast<uint64_t>(page.unix_ms));
+  AppendString(record, page.title);
+  AppendString(record, page.headings);
+  AppendString(record, page.language);
+  AppendString(record, page.text);
+  AppendPackedRecord(out, record);
+}
+
+std::optional<TextRecord> ParseTextRecord(std::string_view record) {
+  TextRecord page;
+  uint64_t unix_ms = 0;
+  ByteReader reader(record);
+  if (!reader.ReadString(page.url) || !reader.ReadVarint(unix_ms) || !reader.ReadString(page.title) ||
+      !reader.ReadString(page.headings) || !reader.ReadString(page.language) || !reader.ReadString(page.text) ||
+      !reader.done()) {
+    return std::nullopt;
+  }
+  page.unix_ms = static_cast<int64_t>(unix_ms);
+  return page;
+}
+
+std::string_view CutUtf8(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && most - end < 4 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+}  // namespace portolan

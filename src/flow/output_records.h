@@ -1,0 +1,93 @@
+// Records of the link log and the text log: what a page adds to them, and how it is read back.
+// docs/formats/link_log.md and text_log.md have the formats.
+//
+// They are made on the fetch thread and travel as one string of packed records (PackedRecords) through the shard, which
+// does not look into it, to the log's writing thread, which puts them into blocks. A link page's records:
+//
+//   tag 0x80   source URL, NUL, varint: unix milliseconds of the fetch
+//   tag flags  target URL, and NUL and the anchor text where there is one          … one for each link
+//
+// URLs stand first so that front coding (disk/record_block.h) finds what neighbours share.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace portolan {
+
+// Bounds of what a page may add; more is cut, between characters.
+inline constexpr size_t kMaxAnchor = 256;                 // bytes of one anchor text
+inline constexpr size_t kMaxAnchors = size_t{256} << 10;  // of all of a page; links beyond it have none
+inline constexpr size_t kMaxPageText = size_t{1} << 20;   // of visible text
+inline constexpr size_t kMaxHeadings = size_t{16} << 10;  // of all headings together
+inline constexpr size_t kMaxRecordTitle = 1024;
+
+// On disk: never renumber. A frame is kLinkRequisite without kLinkEmbed.
+enum LinkFlag : uint8_t {
+  kLinkRedirect = 1 << 0,
+  kLinkNofollow = 1 << 1,
+  kLinkEmbed = 1 << 2,
+  kLinkCanonical = 1 << 3,
+  kLinkSitemap = 1 << 4,
+  kLinkSitemapFile = 1 << 5,
+  kLinkRequisite = 1 << 6,
+};
+inline constexpr uint8_t kLinkPage = 1 << 7;  // the record is a page, not a link
+// "nofollow embed", words apart by a blank; empty for a plain link.
+std::string LinkFlagNames(uint8_t flags);
+
+// Several records in one string, each with a tag.
+inline void AppendPackedRecord(std::string& out, std::string_view record, uint8_t tag = 0) {
+  out += static_cast<char>(tag);
+  AppendString(out, record);
+}
+
+class PackedRecords {
+ public:
+  // REQUIRES: the string outlives this. It was made by AppendPackedRecord, in this process.
+  explicit PackedRecords(std::string_view packed) : reader_(packed) {}
+  bool Next() { return !reader_.done() && reader_.Read(tag_) && reader_.ReadString(record_); }
+  std::string_view record() const { return record_; }
+  uint8_t tag() const { return tag_; }
+
+ private:
+  ByteReader reader_;
+  uint8_t tag_ = 0;
+  std::string_view record_;
+};
+
+// Adds the page's own record; its links follow.
+void AppendLinkPage(std::string& out, std::string_view source, int64_t unix_ms);
+void AppendLink(std::string& out, std::string_view target, uint8_t flags, std::string_view anchor);
+
+struct LinkRecord {
+  uint8_t tag = 0;
+  std::string_view url;     // of the page or of the target
+  std::string_view anchor;  // of a link
+  int64_t unix_ms = 0;      // of a page
+  bool is_page() const { return tag == kLinkPage; }
+};
+// None: the record is broken. Views of `record`.
+std::optional<LinkRecord> ParseLinkRecord(std::string_view record, uint8_t tag);
+
+struct TextRecord {
+  std::string_view url;
+  int64_t unix_ms = 0;
+  std::string_view title;
+  std::string_view headings;  // one per line, each with its level before it: "1 About us"
+  std::string_view language;  // empty for now
+  std::string_view text;      // words apart by one blank, blocks by one line end
+};
+void AppendTextRecord(std::string& out, const TextRecord& page);  // packed
+// None: the record is broken. Views of `record`.
+std::optional<TextRecord> ParseTextRecord(std::string_view record);
+
+// The first `most` bytes, less where a character would be torn.
+std::string_view CutUtf8(std::string_view text, size_t most);
+
+}  // namespace portolan

@@ -1,0 +1,49 @@
+// Follower: reads an output of a crawl as it grows, and keeps its own place.
+//
+//   ASSIGN_OR_RETURN(Follower follower, Follower::Open(env, LinkLogSource(state, dir), "my.position"));
+//   // first cut your own copy back to follower.copied() bytes: what came after was not saved
+//   for (;;) {
+//     ASSIGN_OR_RETURN(const bool more, follower.Next(each));      // `each` adds to your copy
+//     if (!more) break;
+//   }
+//   // sync your copy, then
+//   RETURN_IF_ERROR(follower.Save(length of the copy));
+//
+// Whatever crashes and whenever, the crawl or the follower, the copy is again that of the crawl's committed records,
+// each once, when this has run through. A follower may run beside the crawl, after it, or both; it changes nothing
+// there, and can be thrown away with its position and begun anew.
+//
+// Thread: one owner. Durability: what Save was told. Memory: OutputReader's.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "follow/output_reader.h"
+#include "io/env.h"
+
+namespace portolan {
+
+class Follower {
+ public:
+  // kNotFound: the crawl has no such output (yet).
+  static Result<Follower> Open(Env& env, const OutputSource& source, const std::string& position_path);
+
+  // Of the crawl's checkpoint at Open.
+  Result<bool> Next(const OutputReader::Each& each) { return reader_.Next(each); }
+  uint64_t copied() const { return reader_.position().copied; }
+  Status Save(uint64_t copied);
+
+ private:
+  Follower(Env& env, OutputReader reader, std::string name, std::string path)
+      : env_(&env), reader_(std::move(reader)), name_(std::move(name)), path_(std::move(path)) {}
+
+  Env* env_;
+  OutputReader reader_;
+  std::string name_;
+  std::string path_;
+};
+
+}  // namespace portolan

@@ -1,0 +1,79 @@
+// CrawlLog: one JSON object per fetch, one line each: what was asked for, when, and what became of it.
+//
+//   {"time":"2026-01-31T12:30:01.250Z","url":"https://example.org/","kind":"page","outcome":"answered","status":200,
+//    "bytes":5120,"decoded":20480,"ms":143,"depth":2,"via":"https://example.com/","mime":"text/html",
+//    "content_type":"text/html; charset=utf-8","title":"An example","ip":"192.0.2.7","links":37}
+//
+// Failures are in it like successes, so that the log alone tells the whole crawl. Files are log/crawl-<serial>.jsonl;
+// finished ones are packed (log_files.h). The shard's thread only moves what a line says into a LogLine; text is made
+// of it on the writing thread. A recovered crawl has each fetch once: what Show wrote beyond the checkpoint is cut off.
+//
+// Thread, memory, errors: output.h.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "disk/manifest.h"
+#include "flow/fetch_line.h"
+#include "flow/page_result.h"
+#include "io/env.h"
+#include "outputs/log_output.h"
+
+namespace portolan {
+
+// Everything that a line says.
+struct LogLine {
+  FetchLine about;
+  UrlKind kind = UrlKind::kPage;
+  FetchOutcome outcome = FetchOutcome::kAnswered;
+  int status = 0;
+  FetchTimes times;
+  uint64_t wire_bytes = 0;
+  uint64_t body_bytes = 0;
+  HttpVersion version = HttpVersion::kUnknown;
+  std::string mime;
+  std::string content_type;
+  std::string location;
+  std::string title;
+  std::string detail;
+  std::string redirect;  // the target, canonical, of an answer 3xx
+  uint64_t links = 0;
+  uint64_t fingerprint = 0;
+
+  uint64_t bytes() const;  // of memory, about
+};
+
+// Takes the texts out of the result, and leaves its links.
+LogLine MakeLogLine(PageResult& result, FetchLine&& about);
+// Appends the line, with its end.
+void AppendLogLine(const LogLine& line, std::string& out);
+
+class CrawlLog : public LogOutput {
+ public:
+  static constexpr std::string_view kName = "log";
+  static constexpr size_t kBatch = 128;  // lines that go to the thread at once
+
+  // Of options.files only dir and file_size count.
+  static Result<std::unique_ptr<CrawlLog>> Open(Env& env, const Manifest& manifest, LogOutputOptions options);
+  // What was not flushed is gone: no checkpoint knows of it.
+  ~CrawlLog() override { StopWriting(); }
+
+  void Add(PageResult& result, FetchLine&& about);
+  void Show() override;
+
+ private:
+  void BeforeFlush() override { SendBatch(); }
+  using LogOutput::LogOutput;
+  void SendBatch();
+
+  std::vector<LogLine> batch_;  // the owner's
+  uint64_t batch_bytes_ = 0;
+};
+
+}  // namespace portolan

@@ -1,0 +1,28 @@
+// ArchiveStage: the answer as WARC records (record_maker.h), unless a stage before it said no.
+
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "parse/content_handler.h"
+#include "parse/page_options.h"
+#include "parse/record_maker.h"
+
+namespace portolan {
+
+class ArchiveStage : public PageStage {
+ public:
+  // kInvalidArgument for a gzip level that does not exist.
+  static Result<std::unique_ptr<ArchiveStage>> Create(const PageMakerOptions& options);
+
+  void Look(PageView& view, PageResult& result) override;
+
+ private:
+  ArchiveStage(bool robots, RecordMaker records) : robots_(robots), records_(std::move(records)) {}
+
+  const bool robots_;
+  RecordMaker records_;
+};
+
+}  // namespace portolan

@@ -1,0 +1,52 @@
+#include "parse/log_stages.h"
+
+#include <utility>
+
+#include "flow/output_records.h"
+
+namespace portolan {
+namespace {
+
+// The link log's flags are those of FoundLink today; on disk they must not change with them.
+constexpr bool Same(LinkFlag on_disk, FoundFlag found) { return uint8_t{on_disk} == uint8_t{found}; }
+static_assert(Same(kLinkRedirect, kFoundRedirect) && Same(kLinkNofollow, kFoundNofollow) &&
+              Same(kLinkEmbed, kFoundEmbed) && Same(kLinkCanonical, kFoundCanonical) &&
+              Same(kLinkSitemap, kFoundSitemap) && Same(kLinkSitemapFile, kFoundSitemapFile) &&
+              Same(kLinkRequisite, kFoundRequisite));
+
+int64_t UnixMs(const PageView& view) { return view.response.times.begin_unix_ns / 1'000'000; }
+
+bool IsHtmlPage(const PageView& view, const PageResult& result) { return result.status / 100 == 2 && view.IsHtml(); }
+
+}  // namespace
+
+void LinkLogStage::Look(PageView& view, PageResult& result) {
+  if (result.links.links.empty() && !IsHtmlPage(view, result)) return;
+  OutputItem item{.output = OutputId::kLinks, .records = {}};
+  item.records.reserve(result.links.text.size() + 4 * result.links.links.size() + 128);
+  AppendLinkPage(item.records, view.response.task.url, UnixMs(view));
+  size_t anchor_bytes = 0;
+  for (size_t i = 0; i < result.links.links.size(); ++i) {
+    std::string_view anchor = i < view.anchors.size() ? view.anchors[i] : std::string_view();
+    if (anchor_bytes + anchor.size() > kMaxAnchors) anchor = {};
+    anchor_bytes += anchor.size();
+    const FoundLink& link = result.links.links[i];
+    AppendLink(item.records, result.links.UrlOf(link), link.flags, anchor);
+  }
+  result.outputs.push_back(std::move(item));
+}
+
+void TextLogStage::Look(PageView& view, PageResult& result) {
+  if (!view.keep || (view.text.empty() && !IsHtmlPage(view, result))) return;
+  OutputItem item{.output = OutputId::kText, .records = {}};
+  TextRecord record{.url = view.response.task.url, .unix_ms = UnixMs(view)};
+  record.text = CutUtf8(view.text, kMaxPageText);
+  if (view.page != nullptr) {
+    record.title = view.page->View(view.page->title);
+    record.headings = view.page->headings;
+  }
+  AppendTextRecord(item.records, record);
+  result.outputs.push_back(std::move(item));
+}
+
+}  // namespace portolan

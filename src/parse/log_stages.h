@@ -1,0 +1,21 @@
+// Stages that write: the link log and the text log (docs/formats/link_log.md, text_log.md). Each HTML answer of 2xx has
+// one record in both, also where it has no links or no text. Other answers are in the link log where they have links
+// (redirects, sitemaps, robots.txt), and in the text log where they are plain text.
+
+#pragma once
+
+#include "parse/content_handler.h"
+
+namespace portolan {
+
+class LinkLogStage : public PageStage {
+ public:
+  void Look(PageView& view, PageResult& result) override;
+};
+
+class TextLogStage : public PageStage {
+ public:
+  void Look(PageView& view, PageResult& result) override;
+};
+
+}  // namespace portolan

@@ -1,0 +1,41 @@
+// PageMakerOptions: everything that parsing can be told.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "http/content_decoder.h"
+#include "http/headers.h"
+#include "robots/sitemap.h"
+#include "url/link.h"
+
+namespace portolan {
+
+struct PageMakerOptions {
+  std::string agent = "portolan";  // product token: for robots.txt, robots meta elements, X-Robots-Tag
+  LinkOptions link = {};           // canonical rules, longest URL
+  bool embeds = false;             // images, scripts, style sheets as links too, flagged kFoundEmbed
+  bool requisites = false;         // those, and what style sheets, style elements and style attributes name
+  bool similarity = false;         // PageResult::similarity; needs the visible text
+  uint32_t max_links = 10'000;     // per page; more are counted in links_left_out
+  uint64_t max_link_bytes = uint64_t{256} << 20;  // of a page's links together; more count as too many
+  uint64_t max_html = UINT64_MAX;                 // bytes that are read as HTML or CSS; more is cut
+  SitemapLimits sitemap = {};                     // entries and bytes of a sitemap
+  DecodeLimits decode = {};                       // of content codings; what is longer is cut
+  HeadLimits head = {};
+
+  bool archive = true;            // make WARC records at all
+  bool archive_robots = true;     // of robots.txt too
+  bool honour_noarchive = false;  // no records of pages that say noarchive
+  bool archive_metadata = false;  // a metadata record beside each response
+  int archive_level = 1;          // of gzip, GzipMember's 1 to 12
+  bool link_log = false;          // records for the link log, with anchor text
+  bool text_log = false;          // records for the text log, with headings and visible text
+  // Of the record ids, for tests and virtual worlds: another one for each maker. None: from the system's random source,
+  // so that no two records of any crawl have the same.
+  std::optional<uint64_t> seed = {};
+};
+
+}  // namespace portolan

@@ -1,0 +1,23 @@
+// SitemapHandler: the pages that a sitemap or a feed names: where one was asked for, and XML that looks like one.
+
+#pragma once
+
+#include "parse/content_handler.h"
+#include "parse/link_sink.h"
+#include "parse/page_options.h"
+
+namespace portolan {
+
+class SitemapHandler : public ContentHandler {
+ public:
+  explicit SitemapHandler(const PageMakerOptions& options) : limits_(options.sitemap), links_(options.link) {}
+
+  bool Takes(const PageView& view, const PageResult& result) const override;
+  void Read(PageView& view, PageResult& result) override;
+
+ private:
+  const SitemapLimits limits_;
+  LinkSink links_;
+};
+
+}  // namespace portolan
