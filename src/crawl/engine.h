@@ -7,8 +7,8 @@
 //   1 checkpoint thread  syncs of the state's files, the manifest
 //   writing threads    one per archive directory, one per log
 //
-// Everything between them is a message: tasks out, PageResult and Resolution in, what is to be written out. What an answer
-// holds is paid for at its socket out of one budget (options.answer_bytes) and given back when the last of it is
+// Everything between them is a message: tasks out, PageResult and Resolution in, what is to be written out. What an
+// answer holds is paid for at its socket out of one budget (options.answer_bytes) and given back when the last of it is
 // written or dropped: when the shard or a disk falls behind, sockets are not read (fetch/receive_room.h).
 //
 // Run blocks until the crawl is done, a limit is reached or somebody asks to stop; then everything is flushed and the

@@ -293,8 +293,8 @@ TEST(FetchFaultsTest, UrlThatLibcurlCannotReadIsGivenUp) {
   EXPECT_EQ(FollowOf(response.outcome, 0).retry == Retry::kNow, false) << FetchOutcomeName(response.outcome);
 }
 
-// Until the number of open descriptors has stayed the same for a while: the fetch thread gives an answer first and closes
-// its connection then.
+// Until the number of open descriptors has stayed the same for a while: the fetch thread gives an answer first and
+// closes its connection then.
 void WaitUntilDescriptorsStay() {
   const auto count = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());

@@ -116,7 +116,7 @@ struct PageResult {
   std::optional<RobotsAnswer> robots;
   ArchiveItem archive;
   std::vector<OutputItem> outputs;  // the shard does not look into them
-  ByteLease lease;  // what is held apart from the leases of archive and outputs: the links, mostly
+  ByteLease lease;                  // what is held apart from the leases of archive and outputs: the links, mostly
 };
 
 }  // namespace portolan

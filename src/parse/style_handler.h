@@ -11,10 +11,7 @@ namespace portolan {
 class StyleHandler : public ContentHandler {
  public:
   explicit StyleHandler(const PageMakerOptions& options)
-      : wanted_(options.requisites),
-        max_links_(options.max_links),
-        max_html_(options.max_html),
-        links_(options.link) {}
+      : wanted_(options.requisites), max_links_(options.max_links), max_html_(options.max_html), links_(options.link) {}
 
   bool Takes(const PageView& view, const PageResult& result) const override;
   void Read(PageView& view, PageResult& result) override;
