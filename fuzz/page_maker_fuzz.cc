@@ -82,10 +82,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                       reader.record().type == portolan::WarcType::kResponse);
   }
   CHECK(found);
-  std::string text;
-  portolan::AppendCdxjLine(result.archive, 0, "a.warc.gz", text);
-  text.pop_back();  // its line end
-  const auto line = portolan::ParseCdxj(text);
+  std::string line_text;
+  portolan::AppendCdxjLine(result.archive, 0, "a.warc.gz", line_text);
+  line_text.pop_back();  // its line end
+  const auto line = portolan::ParseCdxj(line_text);
   CHECK(line.has_value());
   return 0;
 }
