@@ -19,7 +19,7 @@
 //     printed secret by one number, so their relations stay known.
 // Limits: XXH3 is no cryptographic function. Somebody who sees keyed hashes, or can measure single look-ups, can find
 // the secret. So keyed hashes and the secret stay in the crawl's own files and are never shown, logged or sent.
-// SipHash-1-3, which is made for that case, too, costs several times as much (`bench base`), for every link twice.
+// SipHash-1-3, which is made for that case, too, costs three times as much (32 ns for 70 bytes), for every link twice.
 
 #pragma once
 
