@@ -43,7 +43,7 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
   // at its worst: its decoded form, three times the HTML for its charset, as much for the strings in it, its links
   // twice; then its record twice.
   const uint64_t page = plan.pages / plan.loops;
-  plan.max_body = std::min(wishes.max_body, plan.answers / 4 / plan.loops);
+  plan.max_body = std::min({wishes.max_body, plan.answers / 4 / plan.loops, page / 3});
   plan.max_decoded = std::min(wishes.max_decoded, page / 3);
   plan.max_html = std::min(wishes.max_decoded, page / 12);
   plan.max_link_bytes = page / 16;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "io/faulty_env.h"
 #include "io/mem_env.h"
@@ -276,6 +278,7 @@ TEST(WarcOutputTest, ThreadsWriteWhileTheOwnerGoesOn) {
   int flushes = 0;
   int done = 0;
   for (int n = 0; n < 600; ++n) {
+    while (store->writer->waiting_bytes() > 4000) std::this_thread::yield();  // as an owner does
     store->writer->Write(SampleItem(n));
     const std::lock_guard lock(mutex);
     if (n % 50 == 10 && flushes == done) {
