@@ -13,7 +13,7 @@
 
 namespace portolan {
 
-// What a crawl holds before it holds anything of a crawl, measured (docs/memory.md).
+// What a crawl holds before it holds anything of a crawl (docs/memory.md).
 inline constexpr uint64_t kMemoryBase = uint64_t{48} << 20;
 
 struct MemoryWishes {

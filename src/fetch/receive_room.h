@@ -41,7 +41,7 @@ class ReceiveRoom {
  public:
   // Paid when a fetch begins, so that most answers never ask again.
   static constexpr uint64_t kFirstBytes = uint64_t{16} << 10;
-  // What a fetch over libcurl costs besides: its buffers, TLS, HTTP/2 (docs/memory.md says how it was measured).
+  // What a fetch over libcurl costs besides: its buffers, TLS, HTTP/2. An estimate from their sizes.
   static constexpr uint64_t kCurlBytes = uint64_t{112} << 10;
   static constexpr double kMaxSluggishness = 16;
 
