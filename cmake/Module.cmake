@@ -86,7 +86,7 @@ function(portolan_test_program)
   portolan_needs(${T_NAME} ${T_LABEL} slow)
   set(common WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60)
   gtest_discover_tests(${T_NAME} ${common} TEST_FILTER "-*SlowTest.*"
-                       TEST_LIST ${T_NAME}_fast PROPERTIES LABELS "${T_LABEL}" TIMEOUT 300)
+                       TEST_LIST ${T_NAME}_fast PROPERTIES LABELS "${T_LABEL}" TIMEOUT 900)  # the thread sanitizer on a busy machine
   gtest_discover_tests(${T_NAME} ${common} TEST_FILTER "*SlowTest.*"
                        TEST_LIST ${T_NAME}_slow PROPERTIES LABELS "slow" TIMEOUT 900)
   foreach(source ${T_SOURCES})
