@@ -37,7 +37,8 @@ TEST(OutputRecordsTest, GoldenBytesOfText) {
       packed,
       {.url = "http://a.test/", .unix_ms = 300, .title = "T", .headings = "1 H", .language = "", .text = "two words"});
   EXPECT_EQ(packed, "\x00\x22\x0ehttp://a.test/\xac\x02\x01T\x03"s + "1 H\x00\x09two words"s);
-  const auto page = ParseTextRecord(packed.substr(2));
+  const std::string record = packed.substr(2);
+  const auto page = ParseTextRecord(record);
   ASSERT_TRUE(page);
   EXPECT_EQ(page->headings, "1 H");
   EXPECT_EQ(page->text, "two words");
