@@ -1,4 +1,4 @@
-// A benchmark: a workload run through our code and its rivals, answers checked before times are taken.
+// A benchmark: runs a workload through our code and its rivals; answers are checked before times are taken.
 //
 // Each lives in a folder of its own as a function of type `Benchmark::run` that PORTOLAN_BENCHMARK makes known. It
 // writes its table for people through `Report` and returns every figure as one JSON object.
@@ -43,7 +43,7 @@ struct Registration {
 
 }  // namespace portolan::bench
 
-// At namespace scope, once a benchmark: PORTOLAN_BENCHMARK("seen", "one line", RunSeen)
+// At namespace scope, once per benchmark: PORTOLAN_BENCHMARK("seen", "one line", RunSeen)
 #define PORTOLAN_BENCHMARK(name, summary, run)                              \
   static const ::portolan::bench::Registration portolan_registration_##run( \
       ::portolan::bench::Benchmark{name, summary, &run})

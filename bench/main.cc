@@ -32,7 +32,7 @@ int Run(int argc, char** argv) {
     FILE* to = argc < 2 ? stderr : stdout;
     fmt::print(
         to,
-        "usage: portolan bench list | NAME [--json] [FLAGS]\n\n"
+        "usage: portolan bench list | NAME [--json] [FLAGS] | NAME --help\n\n"
         "Prints a table, or with --json one JSON object on standard output and the table on standard error.\n\n");
     PrintList(to);
     return argc < 2 ? kExitUsage : kExitOk;

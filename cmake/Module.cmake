@@ -2,11 +2,11 @@
 #
 #   portolan_module(NAME drum DEPS base io LIBS PkgConfig::LZ4)
 #
-# DEPS is the whole truth about which other modules its files may include: tests/layering compares each #include
-# with it. LIBS are third-party targets. TEST_DEPS are modules that only the tests may use.
+# DEPS lists all other modules that its files may include: tests/layering compares each #include with it. LIBS are
+# third-party targets. TEST_DEPS are modules that only the tests may use.
 #
 # Several files of a module are compiled as one (PORTOLAN_UNITY at a time): the headers are read once, which halves the
-# time of a build. So a name in an unnamed namespace is used by one file of its module only.
+# time of a build. So a name in an unnamed namespace may be used by only one file of its module.
 set(PORTOLAN_UNITY 8 CACHE STRING "Files of a module that are compiled as one; 1: each alone")
 
 define_property(GLOBAL PROPERTY PORTOLAN_MODULES BRIEF_DOCS "rows of the module table")
@@ -32,14 +32,14 @@ function(portolan_module)
   if(PORTOLAN_UNITY GREATER 1)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${PORTOLAN_UNITY})
   endif()
-  # Includes are written from src/ ("disk/drum.h"), and from the root for what stands beside it ("sim/world.h").
+  # Includes are written from src/ ("disk/drum.h"), and from the root for what is beside it ("sim/world.h").
   set(base ${PROJECT_SOURCE_DIR})
   if(dir MATCHES "^${PROJECT_SOURCE_DIR}/src/")
     set(base ${PROJECT_SOURCE_DIR}/src)
   endif()
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${base} FILES ${headers})
   target_link_libraries(${target} PUBLIC ${deps} ${M_LIBS})
-  target_compile_features(${target} PUBLIC cxx_std_23)  # headers need it, whoever includes them
+  target_compile_features(${target} PUBLIC cxx_std_23)  # the headers need it
 
   file(RELATIVE_PATH rel ${PROJECT_SOURCE_DIR} ${dir})
   string(REPLACE ";" " " deps_row "${M_DEPS}")

@@ -29,7 +29,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these inside inlined library code where nothing is wrong.
   add_compile_options(-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
                       -Wno-maybe-uninitialized -Wno-dangling-pointer
-                      # Takes a source that is compiled together with others for a header.
+                      # Mistakes a source that is compiled together with others for a header.
                       -Wno-subobject-linkage)
 endif()
 
@@ -54,7 +54,7 @@ endif()
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-# libstdc++ 12 calls its own deprecated get_temporary_buffer in stable_sort, and clang 19 blames whoever sorts.
+# libstdc++ 12 calls its own deprecated get_temporary_buffer in stable_sort, and clang 19 reports that at the caller.
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options(-Wno-deprecated-declarations)
 endif()

@@ -1,5 +1,5 @@
-// Any bytes as a style sheet: URLs without blanks around them, none that nobody fetches, no more bytes than the sheet
-// had (three of U+FFFD for a NUL), the same ones each time; and every plain "url(x)" that stands alone is found.
+// Any bytes as a style sheet: URLs without blanks around them, none that are never fetched, no more bytes than the
+// sheet had (three of U+FFFD for a NUL), the same ones each time; and every plain "url(x)" that stands alone is found.
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,6 @@
 // What a manifest says, against files that are whole: any text, also with its checksum made right, gives an error or a
-// store that answers. Numbers that fit neither each other nor the files must not crash or hang whoever opens them.
+// store that answers. Numbers that fit neither each other nor the files must not crash or hang the code that opens
+// them.
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
-// How fast the ground is: CRC32C and XXH3 over blocks, hashing of URL-sized strings, varints.
-// Beside them memcpy (nothing that touches memory is faster) and CRC32C by the classic byte table.
+// The speed of base/: CRC32C and XXH3 over blocks, hashing of URL-sized strings, varints. Beside them memcpy (nothing
+// that touches memory is faster) and CRC32C by the classic byte table.
 
 #include <array>
 #include <cstring>

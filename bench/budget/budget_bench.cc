@@ -123,7 +123,8 @@ Result<Json> RunBudgetBench(int argc, char** argv, Report& report) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--links", options.links, "L: unique URLs a page")->capture_default_str()->check(CLI::Range(1.5, 1e3));
-  app.add_option("--queues", queues, "crawl so many queues of E[B]V pages; the naive way takes its square")
+  app.add_option("--queues", queues,
+                 "crawl this many queues of E[B]V pages; the time of the naive method grows with the square")
       ->capture_default_str()
       ->check(CLI::Range(16, 1024));
   app.add_option("--seed", options.seed, "of the crawl")->capture_default_str();
@@ -155,7 +156,7 @@ Result<Json> RunBudgetBench(int argc, char** argv, Report& report) {
   }
 
   const uint64_t most = queues * options.queue();
-  // The naive way is measured at whole iterations: one more.
+  // The naive method is measured at whole iterations: one more.
   ASSIGN_OR_RETURN(const Outcome beast, RunCrawl(BeastQueuesUnderTest::Open, options, most, false, work));
   ASSIGN_OR_RETURN(const Outcome naive, RunCrawl(NaiveBudget::Open, options, most + 2 * options.queue(), false, work));
 

@@ -1,4 +1,4 @@
-// The benchmark's figure: bytes of disk traffic a page over the size of the crawl, both axes logarithmic, as SVG.
+// The benchmark's figure: bytes of disk traffic per page over the size of the crawl, both axes logarithmic, as SVG.
 
 #pragma once
 

@@ -41,7 +41,7 @@ class SyntheticCrawl {
 
   // Crawls up to `pages` pages, all that there are at most.
   Status Run(uint64_t pages);
-  // From here on pages have no links: Run comes to an end.
+  // From here on pages have no links, so that Run ends.
   void StopLinks() { links_stopped_ = true; }
   // kCorrupt unless every URL was crawled once or waits.
   Status Check() const;

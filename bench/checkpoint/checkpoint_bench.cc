@@ -1,5 +1,5 @@
-// A large crawl must not stand still for its own safety: how long a checkpoint holds up the shard, and how soon a crawl
-// that died fetches again.
+// Checkpoints must not stop a large crawl: how long a checkpoint blocks the shard, and how soon a crawl that died
+// fetches again.
 //
 // The whole engine on a real disk crawls a web of tiny pages on the loopback. It is given --urls seeds on --hosts
 // hosts, fetches every robots.txt until all hosts are in the frontier, crawls with a checkpoint every two seconds, dies
@@ -82,7 +82,7 @@ Result<nlohmann::ordered_json> RunCheckpointBench(int argc, char** argv, Report&
   app.add_option("--every", flags.every, "Seconds between two checkpoints")->capture_default_str();
   app.add_option("--memory", flags.memory, "The crawler's memory.total")->capture_default_str();
   app.add_option("--config", flags.set, "Another value for a setting of the crawler, KEY=VALUE");
-  app.add_option("--dir", flags.dir, "Where the crawl is kept for the time being; the temporary folder when absent");
+  app.add_option("--dir", flags.dir, "Where the crawl is kept during the run (default: the temporary folder)");
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (flags.hosts == 0 || flags.urls < flags.hosts) {
     return Fail(ErrorCode::kInvalidArgument, "--urls must be at least --hosts, and that at least 1");

@@ -139,8 +139,8 @@ Result<Child::Json> StopHere(const LargeCrawl& crawl) {
   NoFetches fetches;
   NoOutputs archive;
   const Clock& clock = Clock::Real();
-  ASSIGN_OR_RETURN(const auto shard, Shard::Open(Env::Posix(), manifest, merges, fetches, archive, crawl.options.shard,
-                                                 {clock.NowNs(), clock.UnixNs()}));
+  ASSIGN_OR_RETURN(const auto shard, Shard::Open(Env::Posix(), manifest, merges, {fetches, archive},
+                                                 crawl.options.shard, {clock.NowNs(), clock.UnixNs()}));
   const int64_t begin = clock.NowNs();
   RETURN_IF_ERROR(manifest.Commit(shard->Checkpointables()));
   return Child::Json{{"ms", SecondsSince(begin) * 1e3}};

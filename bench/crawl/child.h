@@ -35,7 +35,7 @@ class Child {
 
   // Waits until the body is ready, or has failed or ended without saying so. `core` < 0: any.
   static Result<std::unique_ptr<Child>> Start(int core, const Body& body);
-  ~Child();  // kills it if nobody waited
+  ~Child();  // kills it if it was not waited for
 
   // Tells it to end and takes what it gives. After `max_seconds` it is killed, and that is the error; 0: never.
   Result<ChildEnd> Wait(double max_seconds = 0);

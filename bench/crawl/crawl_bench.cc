@@ -1,5 +1,5 @@
-// The whole crawler on one core: pages a second of the shape of 2007 (25 KB, 59 links, HTTP), everything on;
-// with --profile web2026 of today's (185 kB, compressed, nine of ten hosts by TLS and HTTP/2).
+// The whole crawler on one core: pages per second of the shape of 2007 (25 KB, 59 links, HTTP), everything on; with
+// --profile web2026 of today's (185 kB, compressed, nine of ten hosts by TLS and HTTP/2).
 //
 // The simulated web runs in a process of its own on one core, the crawler in another on another core: one fetch loop,
 // robots.txt, politeness, DRUM, WARC, CDXJ, crawl log, a directory on disk. The delays are low, so that the core and
@@ -7,7 +7,7 @@
 // main figure opens a connection for each page, as a crawl of many hosts does; kept connections are told beside it.
 //
 // Rivals on the crawler's core in the same run: wrk, which fetches pages over new connections and throws them away
-// (what is the loopback able to?), and wget2, which crawls the same web as fast as it can, polite to nobody.
+// (what is the loopback able to?), and wget2, which crawls the same web as fast as it can, without politeness.
 //
 // With --cost-of a setting of the crawler is measured instead, see side_by_side.h.
 //
@@ -35,8 +35,8 @@ namespace {
 
 constexpr uint64_t kCheckPages = 2000;
 
-// Of a timed crawl where nobody asks for another number: enough for half a minute and more of crawling. A page of 2026
-// has seven times the bytes of one of 2007, and comes through TLS.
+// The default for a timed crawl: enough for half a minute and more of crawling. A page of 2026 has seven times the
+// bytes of one of 2007, and comes through TLS.
 uint64_t DefaultPages(std::string_view profile) { return profile == "web2026" ? 15'000 : 60'000; }
 
 struct Flags {
@@ -104,7 +104,7 @@ Result<nlohmann::ordered_json> RunCrawlBench(int argc, char** argv, Report& repo
   small.pages = std::min(kCheckPages, choice.pages);
   ASSIGN_OR_RETURN(const JudgedCrawl check, CrawlAndJudge(small, scratch.path() + "/check"));
   RETURN_IF_ERROR(CheckJudged(check));
-  report.Line("{}: server on core {}, crawler on core {}; {} connections, gaps of {} ms a host and {} ms an address",
+  report.Line("{}: server on core {}, crawler on core {}; {} connections, gaps of {} ms per host and {} ms per address",
               choice.world.profile, choice.server_core, choice.client_core, choice.connections, choice.host_delay_ms,
               choice.ip_delay_ms);
   report.Line("checked: {} pages crawled, judged clean, and all in the index", check.crawl.pages);
@@ -198,7 +198,7 @@ Result<nlohmann::ordered_json> RunCrawlBench(int argc, char** argv, Report& repo
   return figures;
 }
 
-PORTOLAN_BENCHMARK("crawl", "the whole crawler: pages a second on one core, beside wrk and wget2", RunCrawlBench);
+PORTOLAN_BENCHMARK("crawl", "the whole crawler: pages per second on one core, beside wrk and wget2", RunCrawlBench);
 
 }  // namespace
 }  // namespace portolan::bench

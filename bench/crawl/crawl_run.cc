@@ -85,7 +85,7 @@ Result<Child::Json> Crawl(const CrawlRun& run) {
       {"steady_per_s", to.first > from.first ? (to.second - from.second) / (to.first - from.first) : 0},
       {"cpu_seconds", static_cast<double>(ProcessorNs()) * 1e-9 - cpu_before},
       {"peak_rss_bytes", PeakResidentBytes()},
-      {"limit", std::string(engine->shard().limit_reached())},
+      {"limit", std::string(engine->limit_reached())},
   };
   told["outcomes"] = Child::Json::object();
   for (size_t i = 0; i < end.counts.outcomes.size(); ++i) {

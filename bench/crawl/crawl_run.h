@@ -30,7 +30,7 @@ struct CrawlFigures {
   uint64_t urls_seen = 0;
   uint64_t body_bytes = 0;
   double seconds = 0;
-  double steady_per_s = 0;  // pages a second between a tenth and nine tenths of them
+  double steady_per_s = 0;  // pages per second between a tenth and nine tenths of them
   double cpu_seconds = 0;
   uint64_t peak_rss_bytes = 0;
   std::map<std::string, double> stage_seconds;  // CPU, by thread; "parse" is taken out of "fetch"

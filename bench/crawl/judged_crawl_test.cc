@@ -57,7 +57,7 @@ TEST_F(JudgedCrawlTest, AWorldWithoutHttpsHasNoShareOfIt) {
 }
 
 TEST_F(JudgedCrawlTest, ACrawlThatTakesTooLongSaysWhatItHadAndWhatBecameOfTheRest) {
-  // Nobody is trusted, so robots.txt of no host can be had, and all is tried again for hours.
+  // No certificate is trusted, so no robots.txt can be fetched, and everything is tried again for hours.
   choice_.world.set = {"https=1", "bad_certificate=0"};
   choice_.set = {"fetch.ca_file=/dev/null"};
   choice_.max_seconds = 2;

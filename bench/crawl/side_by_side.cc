@@ -70,8 +70,8 @@ Result<nlohmann::ordered_json> MeasureSideBySide(const CrawlChoice& choice, cons
   nlohmann::ordered_json figures = {{"setting", setting}, {"rounds", rounds}};
   figures["pages_per_s_without"] = Quantile(rates_without, 0.5);
   figures["pages_per_s_with"] = Quantile(rates_with, 0.5);
-  figures["seconds"] = Tell(report, "seconds a page", wall);
-  figures["cpu"] = Tell(report, "CPU a page", cpu);
+  figures["seconds"] = Tell(report, "seconds per page", wall);
+  figures["cpu"] = Tell(report, "CPU per page", cpu);
   figures["cpu_by_fetch_and_parse"] = Tell(report, "CPU / fetch and parse", cpu_by_work);
   return figures;
 }

@@ -1,6 +1,6 @@
 // BareCurl: the rival of fetching, libcurl's multi interface on epoll with nothing around it.
 //
-// It keeps the body's size and the status, and no head, no times, no limits but libcurl's own: what any program on
+// It keeps the body's size and the status, and no head, no times, no limits except libcurl's own: what any program on
 // libcurl pays at least.
 
 #pragma once

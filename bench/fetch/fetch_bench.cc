@@ -1,5 +1,5 @@
-// Fetching: pages a second and pages a CPU second of one loop against nginx on the loopback, with a new connection for
-// each page and with kept connections. The rival is libcurl's multi interface on epoll with nothing around it.
+// Fetching: pages per second and pages per CPU second of one loop against nginx on the loopback, with a new connection
+// for each page and with kept connections. The rival is libcurl's multi interface on epoll with nothing around it.
 
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -146,8 +146,8 @@ Result<nlohmann::ordered_json> RunFetchBench(int argc, char** argv, Report& repo
   std::string who = "both";
   std::string connections = "both";
   CLI::App app("Fetches pages from nginx on the loopback");
-  app.add_option("--pages", work.pages, "pages a run");
-  app.add_option("--bytes", work.page_bytes, "bytes a page");
+  app.add_option("--pages", work.pages, "pages per run");
+  app.add_option("--bytes", work.page_bytes, "bytes per page");
   app.add_option("--hosts", work.hosts, "host names, over 16 addresses");
   app.add_option("--concurrent", work.concurrent, "fetches at once");
   app.add_option("--loops", work.loops, "threads of ours");
@@ -193,6 +193,6 @@ Result<nlohmann::ordered_json> RunFetchBench(int argc, char** argv, Report& repo
 
 }  // namespace
 
-PORTOLAN_BENCHMARK("fetch", "pages a second from nginx, beside bare libcurl", RunFetchBench);
+PORTOLAN_BENCHMARK("fetch", "pages per second from nginx, beside bare libcurl", RunFetchBench);
 
 }  // namespace portolan::bench

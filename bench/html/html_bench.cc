@@ -109,7 +109,7 @@ std::string_view Why(const Document& document, const Page& page, const GumboLink
   return "unexplained";
 }
 
-// Processor seconds of this thread: "a core" is one that nobody else uses meanwhile.
+// Processor seconds of this thread: so the time that other programs take does not count.
 double ThreadSeconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

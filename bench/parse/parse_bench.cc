@@ -217,7 +217,8 @@ Result<nlohmann::ordered_json> RunParseBench(int argc, char** argv, Report& repo
     report.Line("  {:<34} {:>8.1f} us {:>6.1f} %", name, us, 100 * us / all);
     figures[key] = us;
   };
-  report.Line("everything: {:.1f} us a page, {:.0f} pages/s, {:.0f} MB/s of HTML", all, 1e6 / all, bytes / pages / all);
+  report.Line("everything: {:.1f} us per page, {:.0f} pages/s, {:.0f} MB/s of HTML", all, 1e6 / all,
+              bytes / pages / all);
   line("head", "head_us", head);
   line("gzip off", "decode_us", decode);
   line("type", "sniff_us", sniff);

@@ -1,6 +1,6 @@
-// Robots rules: matches a second of compiled rules on real robots files and URLs, and the speed of parsing.
-// The rival is what one writes first: the rules in a list, each tried on the path by a matcher that goes back to the
-// last star, the longest that matches decides.
+// Robots rules: matches per second of compiled rules on real robots files and URLs, and the speed of parsing. The rival
+// is what one writes first: the rules in a list, each tried on the path by a matcher that goes back to the last star,
+// the longest that matches decides.
 
 #include <cstdio>
 #include <map>
@@ -183,7 +183,7 @@ Result<nlohmann::ordered_json> RunRobotsBench(int, char**, Report& report) {
   report.Line("{:<34} {:>14}", "matches, list of rules", FormatRate(rival));
   report.Line("{:<34} {:>14}", "opening a compiled set", FormatDuration(open_s / static_cast<double>(compiled.size())));
   report.Line("{:<34} {:>14}", "parsing and compiling", fmt::format("{:.0f} MB/s", parse_mb));
-  report.Line("{:<34} {:>14}", "bytes a rule, compiled",
+  report.Line("{:<34} {:>14}", "bytes per rule, compiled",
               fmt::format("{:.1f}", static_cast<double>(compiled_bytes) / static_cast<double>(rules)));
   return nlohmann::ordered_json{{"matches_per_s", matches},
                                 {"rival_matches_per_s", rival},
@@ -196,6 +196,6 @@ Result<nlohmann::ordered_json> RunRobotsBench(int, char**, Report& report) {
 
 }  // namespace
 
-PORTOLAN_BENCHMARK("robots", "matches a second of compiled robots rules, and parsing", RunRobotsBench);
+PORTOLAN_BENCHMARK("robots", "matches per second of compiled robots rules, and parsing", RunRobotsBench);
 
 }  // namespace portolan::bench

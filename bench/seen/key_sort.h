@@ -1,4 +1,4 @@
-// Sorting of 64-bit hashes that carry a 32-bit number: 12 bytes an entry, stable, linear.
+// Sorting of 64-bit hashes that carry a 32-bit number: 12 bytes per entry, stable, linear.
 //
 // Three passes of a least-significant-digit radix sort over the top 33 bits, then one insertion sort: hashes are
 // uniform, so that after the passes hardly two neighbours are in the wrong order.

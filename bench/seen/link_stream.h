@@ -1,13 +1,13 @@
 // LinkStream: the links that a crawl of any length finds, page by page, out of a seed.
 //
-// What a URL-seen structure meets in a crawl, without a crawl: about 59 links a page. Pages come from a window of sites
-// that are crawled side by side (politeness puts minutes between two pages of one site). Four in ten links of a page
-// are the site's navigation, the same on each of its pages; others lead to pages of the site, new ones or known ones,
-// the recent and the popular first; a fifth leads to other sites, the popular ones most of all; some stand twice in a
-// row (picture and headline). One link in nine is new, at every length from 600,000 links on: a controller makes up in
-// the sites' pages for what navigation and first pages add.
+// What a URL-seen structure meets in a crawl, without a crawl: about 59 links per page. Pages come from a window of
+// sites that are crawled side by side (politeness puts minutes between two pages of one site). Four in ten links of a
+// page are the site's navigation, the same on each of its pages; others lead to pages of the site, new ones or known
+// ones, the recent and the popular first; a fifth leads to other sites, the popular ones most of all; some stand twice
+// in a row (picture and headline). One link in nine is new, at every length from 600,000 links on: a controller makes
+// up in the sites' pages for what navigation and first pages add.
 //
-// Memory bound: 16 bytes a site of the window, the vocabulary and one page; nothing grows with the number of links.
+// Memory bound: 16 bytes per site of the window, the vocabulary and one page; nothing grows with the number of links.
 // Thread: one owner. Deterministic: the same options give the same stream on every machine.
 
 #pragma once

@@ -1,11 +1,11 @@
-// LmdbSeen: URLseen in LMDB, a B+ tree in a memory map, as one who knows it would set it up for this work.
+// LmdbSeen: URLseen in LMDB, a B+ tree in a memory map, tuned for this work.
 //
 // Integer keys of 8 bytes with empty values, written through the map without syncs. Links wait until a quarter of RAM
 // is full of them and then go through the tree in key order, one transaction a batch: neighbouring keys fall into the
 // same pages, and each page is copied once a batch at most.
 //
-// That is the batched way, which makes a batch method of the database. The plain way puts each link as it comes, in a
-// transaction that is committed now and then: what a crawler does that uses a database instead of a method.
+// That is the batched mode, which turns the database into a batch method. The plain mode puts each link as it comes, in
+// a transaction that is committed now and then: what a crawler does that uses a database instead of a method.
 //
 // LMDB has no cache of its own, so that RAM beyond the batch is the page cache, which only the system can bound: run it
 // in a memory cgroup to hold it to its share. Its traffic is the process's, by /proc/self/io: measure it alone.

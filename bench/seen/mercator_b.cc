@@ -8,7 +8,7 @@
 namespace portolan::bench {
 namespace {
 
-// Two entries a URL and a bit, beside the stream buffers: text, old and new URLseen.
+// Two entries per URL and one bit, beside the stream buffers: text, old and new URLseen.
 size_t BatchCapacity(uint64_t ram) {
   const uint64_t buffers = 3 * kStreamBuffer;
   const uint64_t left = ram > 2 * buffers ? ram - buffers : ram / 2;

@@ -1,6 +1,6 @@
 // MercatorB: the URL check of Mercator's second version (2001), as the IRLbot thesis describes it (chapter IV).
 //
-// Hashes of arriving URLs and a number each stay in RAM, 12 bytes a URL; their text goes to a file. When RAM is full
+// Hashes of arriving URLs and a number each stay in RAM, 12 bytes per URL; their text goes to a file. When RAM is full
 // the hashes are sorted and merged with URLseen, one sorted file of 8-byte hashes that is read and written anew; then
 // the text is read back and what is new is delivered in arrival order.
 //

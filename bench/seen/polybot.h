@@ -3,7 +3,7 @@
 // Whole URLs stay in RAM in a balanced search tree; when it is full it is merged with URLseen, one sorted file of
 // compressed URLs that is read and written anew. Nothing else touches the disk.
 //
-// Here the tree is a red-black tree of views into an arena (48 bytes a URL and its text), and the file is front-coded
+// Here the tree is a red-black tree of views into an arena (48 bytes per URL and its text), and the file is front-coded
 // (length shared with the URL before, length of the rest, the rest) in lz4 blocks of 64 KiB. Half of RAM takes the
 // tree: the other half is the second tree that arriving URLs need while the first is merged, as in Theorem 1.
 

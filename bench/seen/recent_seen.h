@@ -1,5 +1,5 @@
 // RecentSeen: any method behind the same cache of recent keys that DRUM has, of the same size, out of the same memory.
-// So that nobody has to ask how much of a difference is the cache's.
+// It shows how much of a difference is due to the cache.
 
 #pragma once
 

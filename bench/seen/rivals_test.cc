@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(All, RivalsTest,
                          ::testing::Values(Named{"MercatorB", &Make<MercatorB>}, Named{"Polybot", &Make<Polybot>}),
                          [](const auto& tested) { return tested.param.name; });
 
-// Traffic is what Theorem 1 says of it: text out and back, URLseen read and written once a round.
+// Traffic is what Theorem 1 predicts: text out and back, URLseen read and written once per round.
 TEST(MercatorBTest, MovesTheBytesOfTheModel) {
   MemEnv memory;
   ASSERT_TRUE(memory.CreateDirs("d"));

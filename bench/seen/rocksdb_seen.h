@@ -1,15 +1,15 @@
-// RocksDbSeen: URLseen in RocksDB, an LSM tree, as one who knows it would set it up for this work.
+// RocksDbSeen: URLseen in RocksDB, an LSM tree, tuned for this work.
 //
-// Keys of 8 bytes with empty values, and RocksDB's own advice for point lookups: ten Bloom filter bits a key, hash
+// Keys of 8 bytes with empty values, and RocksDB's own advice for point lookups: ten Bloom filter bits per key, hash
 // indexes in data blocks, a filter on the memtable. Filters and indexes are partitioned and count into the block cache,
 // so that RAM stays what it was given however large the crawl: half for the cache, three eighths for memtables, an
-// eighth for the links that wait. Those are checked in key order, so that a block is read once a batch, by MultiGet,
+// eighth for the links that wait. Those are checked in key order, so that a block is read once per batch, by MultiGet,
 // which asks the filters first; new ones go in as one WriteBatch. No log and no syncs, as none of the others has them;
 // no compression, as hashes have nothing to compress.
 //
-// That is the batched way, which makes a batch method of the database: text waits in RAM, keys come sorted and without
-// repetition. The plain way asks for each link as it comes (Get, and Put if it is new): what a crawler does that uses a
-// database instead of a method (Mercator-A, WebCrawler).
+// That is the batched mode, which turns the database into a batch method: text waits in RAM, keys come sorted and
+// without repetition. The plain way asks for each link as it comes (Get, and Put if it is new): what a crawler does
+// that uses a database instead of a method (Mercator-A, WebCrawler).
 //
 // Compaction runs on a thread of RocksDB: bind the process to one core to measure one core.
 

@@ -359,7 +359,7 @@ Result<Json> RunSeenBench(int argc, char** argv, Report& report) {
   return json;
 }
 
-// What the theorems say of this run; 0 where none does.
+// What the theorems predict for this run; 0 if none applies.
 double ModelAlpha(Method method, const Figures& figures, uint64_t ram) {
   const auto links = static_cast<double>(figures.links);
   const double b = static_cast<double>(figures.text_bytes) / links;
@@ -376,7 +376,7 @@ double ModelAlpha(Method method, const Figures& figures, uint64_t ram) {
     case Method::kDrum:
     case Method::kDrumCompact:
     case Method::kDrumPlain: {
-      // How well the text compresses and how often the cache answers are the stream's affair; the model says what the
+      // How well the text compresses and how often the cache answers depend on the stream; the model says what the
       // method makes of the links that are left.
       const double left = links - static_cast<double>(figures.known);
       ours.unique = static_cast<double>(figures.unique) / left;

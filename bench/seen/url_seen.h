@@ -20,7 +20,7 @@
 
 namespace portolan::bench {
 
-// Called with the text of each URL that is new. The view dies when the call returns.
+// Called with the text of each URL that is new. The view is valid only during the call.
 using UniqueSink = std::function<void(std::string_view text)>;
 
 struct UrlSeenOptions {

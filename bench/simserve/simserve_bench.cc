@@ -1,4 +1,4 @@
-// The simulated web's server against nginx: pages a second on one core, over new connections and over kept ones.
+// The simulated web's server against nginx: pages per second on one core, over new connections and over kept ones.
 //
 // A simulated web that is slower than a crawler would be measured instead of it. The server makes up each page of
 // `web2007` when it is asked for; nginx (one worker, sendfile, no access log) sends a file of the same mean size from
@@ -260,7 +260,7 @@ Result<nlohmann::ordered_json> RunSimserve(int argc, char** argv, Report& report
   app.add_option("--seconds", flags.seconds, "A run");
   app.add_option("--rounds", flags.rounds, "Runs of each")->check(CLI::PositiveNumber);
   app.add_option("--connections", flags.connections, "Of wrk");
-  app.add_option("--cache-bytes", flags.cache_bytes, "Memory for pages that are asked for again");
+  app.add_option("--cache-bytes", flags.cache_bytes, "Memory for a cache of pages");
   app.add_option("--server-core", flags.server_core, "Core of the servers");
   app.add_option("--client-core", flags.client_core, "Core of wrk");
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
@@ -345,7 +345,7 @@ Result<nlohmann::ordered_json> RunSimserve(int argc, char** argv, Report& report
   return figures;
 }
 
-PORTOLAN_BENCHMARK("simserve", "the simulated web's server: pages a second on one core, against nginx", RunSimserve);
+PORTOLAN_BENCHMARK("simserve", "the simulated web's server: pages per second on one core, against nginx", RunSimserve);
 
 }  // namespace
 }  // namespace portolan::bench

@@ -2,7 +2,7 @@
 // BEAST, in virtual time, up to the same number of requests.
 //
 // Besides: the papers' Figure 7(b) (pages fetched of a domain by how many others link to it), and two attacks: farms
-// that answer slowly, to hold connections, and farms with a wildcard in their DNS, to have more hosts than anybody.
+// that answer slowly, to hold connections, and farms with a wildcard in their DNS, to have more hosts than all others.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -141,7 +141,7 @@ Json ByInDegree(const SpamOutcome& outcome, Report& report) {
     classes[index].pages += domain.fetched;
   }
   Json rows = Json::array();
-  report.Line("  pages a domain, by how many others link to it:");
+  report.Line("  pages per domain, by how many others link to it:");
   for (size_t i = 0; i < classes.size(); ++i) {
     if (classes[i].domains == 0) continue;
     const double mean = static_cast<double>(classes[i].pages) / static_cast<double>(classes[i].domains);

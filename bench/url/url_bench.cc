@@ -3,7 +3,7 @@
 // way.
 //
 // Every answer is first compared with the expected one of the data set: all of ours must agree, and the rival's share
-// is reported. Bases are parsed when they change, as a crawler does once a page, and that time is counted.
+// is reported. Bases are parsed when they change, as a crawler does once per page, and that time is counted.
 
 #include <curl/curl.h>
 #include <zlib.h>
@@ -239,6 +239,6 @@ Result<nlohmann::ordered_json> RunUrlBench(int, char**, Report& report) {
 
 }  // namespace
 
-PORTOLAN_BENCHMARK("url", "links a second: parse, resolve, canonicalise, hash; beside libcurl", RunUrlBench);
+PORTOLAN_BENCHMARK("url", "links per second: parse, resolve, canonicalise, hash; beside libcurl", RunUrlBench);
 
 }  // namespace portolan::bench

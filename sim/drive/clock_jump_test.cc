@@ -1,5 +1,5 @@
-// The crawler's calendar is set forwards and backwards by days, while it runs and while it is stopped: what is fetched
-// is the same, nobody is hit early, and nobody waits for a day that has been taken back.
+// The crawler's calendar is set forwards and backwards by days, while it runs and while it is stopped: the same URLs
+// are fetched, no host is hit early, and no host waits for a day that was taken back.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ constexpr int64_t kDay = 86'400 * kSecond;
 struct Jump {
   int64_t at_ns = 0;
   int64_t error_ns = 0;  // of the clock, from then on
-  bool restart = false;  // the crawl is stopped before it and goes on after it
+  bool restart = false;  // the crawl is stopped before the jump and resumed after it
 };
 
 struct Ended {
@@ -24,7 +24,7 @@ struct Ended {
   int64_t took_ns = 0;
 };
 
-// A world with hosts whose robots.txt cannot be had: their URLs wait for an hour, twice.
+// A world with hosts whose robots.txt cannot be fetched: their URLs wait for an hour, twice.
 Ended Crawl(const std::vector<Jump>& jumps) {
   WorldParams params = LoadProfile("demo").value();
   for (const auto& [key, value] : {std::pair{"domains", "40"}, {"pages", "1200"}, {"robots_error", "0.2"}}) {
@@ -52,8 +52,10 @@ Ended Crawl(const std::vector<Jump>& jumps) {
   options.shard.seen.memory = 16 << 20;
   options.shard.gate.memory = 8 << 20;
   size_t next = 0;
+  options.stop_grace_ns = 3600 * kSecond;  // so what is in flight can end
+  bool stopping = false;
   options.after_event = [&](uint64_t) -> Status {
-    if (next == jumps.size() || time.NowNs() < jumps[next].at_ns) return {};
+    if (stopping || next == jumps.size() || time.NowNs() < jumps[next].at_ns) return {};
     if (jumps[next].restart) return Fail(ErrorCode::kClosed, "stop");
     time.SetClockError(jumps[next++].error_ns);
     return {};
@@ -63,13 +65,12 @@ Ended Crawl(const std::vector<Jump>& jumps) {
   EXPECT_TRUE(crawl->Seed());
   Status status = crawl->Run(20'000'000);
   while (!status && next < jumps.size() && jumps[next].restart) {
-    crawl->shard().Stop();
-    // What is in flight comes to its end before the checkpoint.
-    while (crawl->shard().state() == Shard::State::kRunning && time.Step()) {
-      EXPECT_TRUE(crawl->shard().OnTick({time.NowNs(), time.UnixNs()}));
-    }
-    EXPECT_TRUE(crawl->Checkpoint());
+    stopping = true;
+    crawl->RequestStop();
+    EXPECT_TRUE(crawl->Run());
+    EXPECT_TRUE(crawl->Finish());
     crawl.reset();
+    stopping = false;
     time.SetClockError(jumps[next++].error_ns);
     crawl = VirtualCrawl::Open(env, *world, time, judge, options).value();
     status = crawl->Run(20'000'000);

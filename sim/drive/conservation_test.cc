@@ -1,5 +1,4 @@
-// Every URL that was called new is in exactly one place, at every moment of random crawls with budgets, and after
-// crashes.
+// Every new URL is in exactly one place, at every moment of random crawls with budgets, and after crashes.
 
 #include <gtest/gtest.h>
 
@@ -18,13 +17,13 @@ Status ExpectAllThere(const Shard& shard) {
   const uint64_t unique = shard.seen().counts().unique;
   if (census.urls() == unique) return {};
   return Fail(ErrorCode::kCorrupt, std::to_string(unique) + " URLs were new, " + std::to_string(census.urls()) +
-                                       " are there: admission " + std::to_string(census.admission) + ", gate " +
+                                       " are accounted for: admission " + std::to_string(census.admission) + ", gate " +
                                        std::to_string(census.gate) + ", frontier " + std::to_string(census.frontier) +
                                        ", in flight " + std::to_string(census.in_flight) + ", robots " +
                                        std::to_string(census.robots) + ", finished " + std::to_string(census.finished));
 }
 
-// The domains' records know of every end.
+// The domains' records have counted every end.
 void ExpectEndsCounted(MemEnv& env, const std::string& dir, const Shard& shard) {
   DomainListOptions options;
   options.rows = true;
@@ -47,7 +46,7 @@ VirtualCrawl::Options OptionsOf(uint64_t seed) {
   options.shard.connections = static_cast<uint32_t>(4 + rng.Below(60));
   options.shard.max_pages = 1500;  // traps and farms are endless
   options.shard.frontier.memory = uint64_t{2} << 20;
-  options.shard.frontier.back_queues = options.shard.connections / 2;  // a small window: budgets are felt
+  options.shard.frontier.back_queues = options.shard.connections / 2;  // a small window, so that budgets have an effect
   options.shard.frontier.politeness.host_delay_ns = 4 * kSecond;
   options.shard.frontier.politeness.ip_delay_ns = kSecond / 10;
   options.shard.frontier.politeness.host_delay_floor_ns = kSecond;
@@ -115,7 +114,7 @@ TEST(ConservationTest, EveryUrlIsInOnePlaceAtEveryMoment) {
       crawl->reset();
       env.Crash(life % 2 == 0 ? CrashMode::kLoseUnsynced : CrashMode::kTorn, seed);
     }
-    EXPECT_GT(most_waiting, 50U) << "budgets held nobody back, seed " << seed << ", " << options.shard.connections
+    EXPECT_GT(most_waiting, 50U) << "budgets held no URL back, seed " << seed << ", " << options.shard.connections
                                  << " connections";
     const Account account = judge.Finish(kBegin + begin_ns);
     EXPECT_EQ(account.Of(Violation::kHostGap), 0U) << AccountTable(account);
@@ -124,8 +123,8 @@ TEST(ConservationTest, EveryUrlIsInOnePlaceAtEveryMoment) {
 }
 
 // With few connections the robots loop soon holds as many URLs as the frontier wants, while BEAST's queues hold more:
-// what is at the gate must go on all the same. Politeness asks for two minutes at most here; a gate that waits for its
-// own timeouts takes half an hour, with the first of these seeds.
+// URLs at the gate must still go on. Politeness requires two minutes at most here; a gate that waits for its own
+// timeouts takes half an hour, with the first of these seeds.
 TEST(ConservationTest, AFullGateAndFullQueuesDoNotWaitForEachOther) {
   for (const uint64_t seed : {51, 55, 86, 126, 137, 1, 2}) {
     WorldParams params = LoadProfile("spam").value();

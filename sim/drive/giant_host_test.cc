@@ -1,4 +1,4 @@
-// One host with five million known URLs among ten thousand small ones: nobody else may notice.
+// One host with five million known URLs among ten thousand small ones: it must not delay the others.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -22,8 +22,8 @@ struct Lap {
   Account account;
 };
 
-// All home pages are seeds; with the giant, all its pages are, too, and come first. Until everything is done, or the
-// deadline: the giant alone would take two months.
+// All home pages are seeds; with the giant, all its pages are, too, and come first. Runs until everything is done, or
+// until the deadline: the giant alone would take two months.
 Lap CrawlOf(const World& world, bool with_giant, int64_t deadline_ns) {
   VirtualTime time(kBegin);
   Judge::Options rules;
@@ -38,7 +38,7 @@ Lap CrawlOf(const World& world, bool with_giant, int64_t deadline_ns) {
   VirtualCrawl::Options options;
   options.state_dir = std::filesystem::temp_directory_path() / ("portolan-giant-" + std::to_string(getpid()));
   std::filesystem::remove_all(options.state_dir);
-  options.shard.scope.mode = ScopeMode::kHost;  // of the seeds: small hosts do not lead to the giant unasked
+  options.shard.scope.mode = ScopeMode::kHost;  // of the seeds, so that links from small hosts do not lead to the giant
   options.shard.connections = 1000;
   options.shard.sitemaps = false;
   options.shard.frontier.memory = kMemory / 4;
@@ -47,8 +47,8 @@ Lap CrawlOf(const World& world, bool with_giant, int64_t deadline_ns) {
   options.shard.frontier.politeness.ip_delay_ns = kSecond / 10;
   options.shard.seen.memory = kMemory / 4;
   options.shard.gate.memory = kMemory / 8;
-  // Early rounds cost real time here and virtual time there: let them seem dearer than they are, but not by so much
-  // that links wait for minutes behind the giant's five million keys.
+  // Early rounds cost real time here and virtual time there. A low speed makes them rarer, but not so rare that links
+  // wait for minutes behind the giant's five million keys.
   options.shard.seen.pace.bytes_per_second = 20'000'000;
   options.shard.gate.pace.bytes_per_second = 20'000'000;
   std::vector<std::string> homes;

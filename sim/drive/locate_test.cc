@@ -1,4 +1,4 @@
-// Where a URL is: what LocateUrl finds in a checkpoint, beside the shard's own census of that moment.
+// Where a URL is: what LocateUrl finds in a checkpoint, compared with the shard's own census of that moment.
 
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST_P(LocateTest, EveryUrlIsFoundWhereTheCensusCountsIt) {
     EXPECT_GT(ever[UrlPlace::kBudgetQueue], 0U);
     EXPECT_GT(ever[UrlPlace::kBudgetFailed], 0U);
   } else {
-    // With budgets nothing stays unchecked for long: STAR wants to judge it before the queue is empty.
+    // With budgets nothing stays unchecked for long: STAR must judge URLs before the queue is empty.
     EXPECT_GT(ever[UrlPlace::kUnchecked], 0U);
     EXPECT_GT(ever[UrlPlace::kFront], 0U);
     EXPECT_GT(spilled, 0U);

@@ -1,4 +1,4 @@
-// Crawls whose own network goes away for a while: what is fetched in the end is what would have been fetched without.
+// Crawls whose own network fails for a while: in the end the same URLs are fetched as without the outage.
 
 #include <gtest/gtest.h>
 
@@ -58,11 +58,12 @@ struct Ended {
 
 struct Plan {
   std::vector<Gone> outages;
-  int64_t restart_ns = 0;          // the crawl is cut then, and goes on from its last checkpoint
-  std::vector<std::string> seeds;  // beside the world's
+  int64_t restart_ns = 0;          // when the crawl is cut; it resumes from its last checkpoint
+  std::vector<std::string> seeds;  // in addition to the world's
   uint32_t outage_hosts = 8;
   bool lossless = true;
   size_t descriptors = 0;
+  uint32_t shards = 1;
 };
 
 Ended Crawl(const Plan& plan) {
@@ -76,6 +77,7 @@ Ended Crawl(const Plan& plan) {
   options.web.outages = plan.outages;
   options.web.descriptors = plan.descriptors;
   options.shard.outage.hosts = plan.outage_hosts;
+  options.shards = plan.shards;
   std::vector<std::string> homes;
   options.on_hit = [&](const Hit& hit) {
     if (hit.path_and_query != "/" || hit.status != 200) return;
@@ -101,10 +103,12 @@ Ended Crawl(const Plan& plan) {
     status = crawl->Run(20'000'000);
   }
   EXPECT_TRUE(status) << status.error().ToString();
-  EXPECT_EQ(crawl->shard().state(), Shard::State::kDone);
-  const Shard::Census census = crawl->shard().TakeCensus();
-  EXPECT_EQ(census.unanswered + census.gate + census.frontier + census.in_flight, 0U);
-  EXPECT_EQ(crawl->shard().seen().counts().unique, census.finished);
+  EXPECT_EQ(crawl->driver().state(), "done");
+  for (uint32_t i = 0; i < plan.shards; ++i) {
+    const Shard::Census census = crawl->shard(i).TakeCensus();
+    EXPECT_EQ(census.unanswered + census.gate + census.frontier + census.in_flight, 0U);
+    EXPECT_EQ(crawl->shard(i).seen().counts().unique, census.finished);
+  }
   ReachOptions reach;
   reach.unix_ns = kBegin;
   const Reach reachable = Enumerate(*world, reach);
@@ -119,12 +123,12 @@ Ended Crawl(const Plan& plan) {
     EXPECT_EQ(account.missed, 0U);
     EXPECT_EQ(account.pages_fetched, account.reachable);
   }
-  return {homes, crawl->shard().counts(), time.NowNs(), crawl->web_counts().lost};
+  return {homes, crawl->driver().counts(), time.NowNs(), crawl->web_counts().lost};
 }
 
 class OutageCrawlTest : public testing::Test {
  protected:
-  // Every URL has the end that it has without an outage.
+  // Every URL ends in the same way as without an outage.
   void ExpectSameEnds(const Ended& ended) {
     EXPECT_EQ(ended.counts.done, whole_.counts.done);
     EXPECT_EQ(ended.counts.outcomes, whole_.counts.outcomes);
@@ -144,14 +148,30 @@ TEST_F(OutageCrawlTest, AnHourInTheMiddle) {
     const Ended ended = Crawl({.outages = {{.begin_ns = 30 * kSecond, .end_ns = 3630 * kSecond, .silent = silent}}});
     ExpectSameEnds(ended);
     EXPECT_EQ(ended.counts.outages, 1U);
-    // Those that led to the verdict and those that were under way, and then one at a time.
+    // Those that led to the verdict, those that were running, and then one at a time.
     EXPECT_GT(ended.lost, 8U);
     EXPECT_LT(ended.lost, 800U);
     EXPECT_LT(ended.took_ns, whole_.took_ns + 3600 * kSecond + 120 * kSecond);
   }
 }
 
-// What all this is for.
+// Some shards have too few hosts to find out by themselves: they believe the others.
+TEST_F(OutageCrawlTest, SeveralShardsSeeItToo) {
+  for (const bool silent : {true, false}) {
+    const Ended ended =
+        Crawl({.outages = {{.begin_ns = 30 * kSecond, .end_ns = 3630 * kSecond, .silent = silent}}, .shards = 3});
+    ExpectSameEnds(ended);
+    EXPECT_EQ(ended.counts.outages, 1U);
+    EXPECT_LT(ended.lost, 1600U);
+  }
+  const Ended names =
+      Crawl({.outages = {{.begin_ns = 2 * kSecond, .end_ns = 2000 * kSecond, .connections = false, .silent = false}},
+             .shards = 3});
+  ExpectSameEnds(names);
+  EXPECT_EQ(names.counts.outages, 1U);
+}
+
+// The purpose of all this: without it, an outage costs URLs.
 TEST_F(OutageCrawlTest, WithoutTheDetectorPagesWouldBeLost) {
   const Ended ended = Crawl({.outages = {{.begin_ns = 30 * kSecond, .end_ns = 3 * 3600 * kSecond, .silent = false}},
                              .outage_hosts = 0,
@@ -186,7 +206,7 @@ TEST_F(OutageCrawlTest, AgainAndAgain) {
   ExpectSameEnds(Crawl({.outages = outages}));
 }
 
-// Resumed into the same outage: what the detector knew is forgotten, and does no harm.
+// Resumed during the same outage: the detector has forgotten what it knew, and that does no harm.
 TEST_F(OutageCrawlTest, WithARestartInIt) {
   const Ended ended =
       Crawl({.outages = {{.begin_ns = 30 * kSecond, .end_ns = 2000 * kSecond}}, .restart_ns = 300 * kSecond});
@@ -194,7 +214,7 @@ TEST_F(OutageCrawlTest, WithARestartInIt) {
   EXPECT_EQ(ended.counts.outages, 2U);
 }
 
-// Fewer descriptors than connections: fewer are used, now and then one more is tried, and no URL pays for it.
+// Fewer descriptors than connections: fewer connections are used, sometimes one more is tried, and no URL fails for it.
 TEST_F(OutageCrawlTest, WithTooFewDescriptors) {
   const Ended ended = Crawl({.descriptors = 5});
   ExpectSameEnds(ended);

@@ -1,7 +1,7 @@
 // Power cuts in the middle of a crawl, at each operation that changes the disk: shard and all outputs together, with
-// checkpoints in steps while the crawl goes on, and a follower of the link log beside it. Whatever is left is opened by
-// a new crawl, which runs to its end; then the outputs hold what those of an undisturbed crawl hold, each page once,
-// the follower's copy is the link log record by record, and the web was never hit too early.
+// checkpoints in steps while the crawl continues, and a follower of the link log beside it. A new crawl opens what is
+// left and runs to its end. Then the outputs hold the same as those of a crawl without a cut, each page once, the
+// follower's copy is the link log record by record, and no host was hit too early.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ std::string LineOf(const LinkLine& link) {
 Status Follow(Env& env) {
   RETURN_IF_ERROR(env.CreateDirs("copies"));
   auto opened = Follower::Open(env, LinkLogSource("state", kLinks), "copies/links.position");
-  if (!opened && opened.error().code() == ErrorCode::kNotFound) return {};  // the first checkpoint is still to come
+  if (!opened && opened.error().code() == ErrorCode::kNotFound) return {};  // there is no checkpoint yet
   if (!opened) return std::unexpected(opened.error());
   Follower& follower = *opened;
   const bool first = follower.copied() == 0;
@@ -53,7 +53,7 @@ Status Follow(Env& env) {
   return follower.Save(copy->size());
 }
 
-// The link log, as a copy of it should be; `pages` gets how often each page is in it.
+// The link log, as a copy of it should be; `pages` counts how often each page is in it.
 std::string LinkLog(Env& env, std::map<std::string, int>& pages) {
   std::string text;
   pages.clear();
@@ -67,8 +67,7 @@ std::string LinkLog(Env& env, std::map<std::string, int>& pages) {
   return text;
 }
 
-// Hits of a run, to be told to a judge when it is known when the run ended: a request that was under way then ended
-// with it.
+// Hits of a run. They are passed to a judge when the run's end is known: requests that were running ended with it.
 class Record : public HitSink {
  public:
   void OnHit(const Hit& hit) override { hits_.push_back(Copy(hit)); }
@@ -107,7 +106,7 @@ class Record : public HitSink {
 
 class PowerCuts {
  public:
-  PowerCuts() {
+  explicit PowerCuts(uint32_t shards = 1) : shards_(shards) {
     WorldParams params = LoadProfile("small").value();
     for (const auto& [key, value] : {std::pair{"domains", "6"}, {"pages", "40"}, {"max_hosts", "2"}}) {
       EXPECT_TRUE(SetParam(params, key, value)) << key;
@@ -123,7 +122,7 @@ class PowerCuts {
     EXPECT_GT(linked_.size(), 10U);
   }
 
-  // Operations of an undisturbed crawl.
+  // The number of operations of a crawl without a cut.
   uint64_t Operations() {
     MemEnv mem;
     FaultyEnv env(mem);
@@ -131,8 +130,8 @@ class PowerCuts {
     return env.operations();
   }
 
-  // Cuts at operation `cut`, once for each way in which the disk may lose what was not synced; with `again` the power
-  // is cut a second time, so many operations into the recovery.
+  // Cuts at operation `cut`, once for each way in which the disk may lose what was not synced. With `again` the power
+  // is cut a second time, this many operations after the recovery began.
   void CutAt(uint64_t cut, uint64_t again) {
     MemEnv mem;
     FaultyEnv env(mem, {.power_cut_at = cut});
@@ -178,28 +177,31 @@ class PowerCuts {
     Status status;
     Record hits;
     int64_t end_unix_ns = 0;
-    int64_t lost = 0;  // URLs that were found and came to no end
+    int64_t lost = 0;  // URLs that were found and did not end
   };
 
-  // From what is in `env` to the end, or to the first error.
+  // Runs from what is in `env` to the end, or to the first error.
   Run Crawl(Env& env, int64_t unix_ns) const {
     Run run;
     VirtualTime time(unix_ns);
     run.status = [&]() -> Status {
       VirtualCrawl::Options options = MakeOptions();
+      options.shards = shards_;
       options.after_event = [&env](uint64_t events) { return events % 150 == 0 ? Follow(env) : Status(); };
       ASSIGN_OR_RETURN(const auto crawl, VirtualCrawl::Open(env, *world_, time, run.hits, options));
       RETURN_IF_ERROR(crawl->Seed());
       RETURN_IF_ERROR(crawl->Run(1'000'000));
       RETURN_IF_ERROR(crawl->Finish());
       RETURN_IF_ERROR(Follow(env));
-      const Shard& shard = crawl->shard();
-      RETURN_IF_ERROR(shard.frontier().CheckInvariants());
-      const Shard::Census census = shard.TakeCensus();
-      run.lost = static_cast<int64_t>(shard.seen().counts().unique) - static_cast<int64_t>(census.finished);
-      if (shard.state() != Shard::State::kDone) return Fail(ErrorCode::kBusy, "the crawl has not come to its end");
-      if (census.unanswered + census.gate + census.frontier + census.in_flight > 0) {
-        return Fail(ErrorCode::kBusy, "something is left");
+      if (crawl->driver().state() != "done") return Fail(ErrorCode::kBusy, "the crawl is not done");
+      for (uint32_t i = 0; i < shards_; ++i) {
+        const Shard& shard = crawl->shard(i);
+        RETURN_IF_ERROR(shard.frontier().CheckInvariants());
+        const Shard::Census census = shard.TakeCensus();
+        run.lost += static_cast<int64_t>(shard.seen().counts().unique) - static_cast<int64_t>(census.finished);
+        if (census.unanswered + census.gate + census.frontier + census.in_flight > 0) {
+          return Fail(ErrorCode::kBusy, "something is left");
+        }
       }
       return {};
     }();
@@ -224,7 +226,7 @@ class PowerCuts {
     options.log_dir = kLog;
     options.links_dir = kLinks;
     options.text_dir = "text";
-    options.log_file_size = 4 << 10;  // a few pages: files are finished, and packed, as the crawl goes
+    options.log_file_size = 4 << 10;  // a few pages, so that files are finished and packed during the crawl
     return options;
   }
 
@@ -254,7 +256,7 @@ class PowerCuts {
     return urls;
   }
 
-  // URLs of the log that were not to be tried again, each as often as it is there; robots.txt may be asked for anew.
+  // URLs of the log that were not to be tried again, and how often each occurs; robots.txt may be fetched again.
   static std::map<std::string, int> Logged(Env& env) {
     std::map<std::string, int> urls;
     const auto files = ListLogFiles(env, kLog, kCrawlLogNames).value();
@@ -270,6 +272,7 @@ class PowerCuts {
     return urls;
   }
 
+  const uint32_t shards_;
   std::unique_ptr<World> world_;
   std::map<std::string, int> expected_;
   std::map<std::string, int> logged_;
@@ -282,15 +285,28 @@ TEST(PowerCutTest, ACrawlThatIsCutAnywhereEndsAsIfItHadNotBeen) {
   ASSERT_GT(cuts.pages(), 20U);
   const uint64_t operations = cuts.Operations();
   ASSERT_GT(operations, 200U);
-  // A sample, and all of the end, where the archive's files are closed.
+  // A sample, and all operations of the end, where the archive's files are closed.
   for (uint64_t cut = 1; cut <= operations; cut += cut + 30 < operations ? 41 : 1) {
     cuts.CutAt(cut, 0);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
 
-TEST(PowerCutSlowTest, AtEveryOperation) {
-  PowerCuts cuts;
+TEST(PowerCutTest, SoDoesOneOfSeveralShards) {
+  PowerCuts cuts(3);
+  const uint64_t operations = cuts.Operations();
+  for (uint64_t cut = 1; cut <= operations; cut += 61) {
+    cuts.CutAt(cut, 0);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+class PowerCutSlowTest : public testing::TestWithParam<uint32_t> {};
+
+INSTANTIATE_TEST_SUITE_P(Shards, PowerCutSlowTest, testing::Values(1U, 3U));
+
+TEST_P(PowerCutSlowTest, AtEveryOperation) {
+  PowerCuts cuts(GetParam());
   const uint64_t operations = cuts.Operations();
   for (uint64_t cut = 1; cut <= operations; ++cut) {
     cuts.CutAt(cut, 0);
@@ -300,8 +316,8 @@ TEST(PowerCutSlowTest, AtEveryOperation) {
               static_cast<unsigned long long>(cuts.recoveries()));
 }
 
-TEST(PowerCutSlowTest, AgainDuringTheRecovery) {
-  PowerCuts cuts;
+TEST_P(PowerCutSlowTest, AgainDuringTheRecovery) {
+  PowerCuts cuts(GetParam());
   const uint64_t operations = cuts.Operations();
   for (uint64_t cut = 1; cut <= operations; cut += 7) {
     cuts.CutAt(cut, 1 + cut % 53);

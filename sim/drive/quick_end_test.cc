@@ -1,5 +1,5 @@
-// The end of a crawl that has nothing left but what failed: how long it takes, what it says meanwhile, and that nobody
-// is hit sooner for it than politeness allows.
+// The end of a crawl that has only failed URLs left: how long it takes, what it reports meanwhile, and that no host is
+// hit sooner than politeness allows.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ VirtualCrawl::Options MakeOptions(bool quickly) {
   options.shard.frontier.politeness.ip_delay_ns = kSecond / 10;
   options.shard.seen.memory = 4 << 20;
   options.shard.gate.memory = 4 << 20;
-  if (quickly) {  // as wiring.cc does it
+  if (quickly) {  // as in wiring.cc
     options.shard.gate.request_timeout_s = 3 * 3600;
     options.shard.gate.unreachable_ttl_s = 3 * 3600;
   }
@@ -46,11 +46,11 @@ VirtualCrawl::Options MakeOptions(bool quickly) {
 struct Ended {
   CrawlCounts counts;
   int64_t took_ns = 0;
-  int64_t after_last_new_ns = 0;  // from the last request for something that was not asked for before
+  int64_t after_last_new_ns = 0;  // since the last request for a URL that was not requested before
   uint64_t order = 0;
   std::vector<int64_t> requests_ns;
   std::vector<HostTrouble> given_up;
-  std::vector<AwaitedUrl> longest_awaited;  // when most was said to be waited for
+  std::vector<AwaitedUrl> longest_awaited;  // the longest such list that was reported
 };
 
 Ended Crawl(const World& world, VirtualCrawl::Options options, const std::vector<std::string>& seeds = {}) {
@@ -98,7 +98,7 @@ Ended Crawl(const World& world, VirtualCrawl::Options options, const std::vector
   return ended;
 }
 
-// Nobody listens anywhere, and one seed is too little to call it an outage.
+// No server listens anywhere, and one seed is too little to call it an outage.
 TEST(QuickEndTest, ADeadSeedIsTriedAFewTimesAndNamed) {
   const auto world = MakeWorld({});
   const std::string seed = world->UrlOf(world->FromDense(0));
@@ -116,10 +116,10 @@ TEST(QuickEndTest, ADeadSeedIsTriedAFewTimesAndNamed) {
   ASSERT_EQ(quick.given_up.size(), 1U);
   EXPECT_NE(quick.given_up[0].what.find("/robots.txt"), std::string::npos);
   EXPECT_NE(quick.given_up[0].why, "");
-  ASSERT_EQ(quick.longest_awaited.size(), 1U) << "what it waits for is said";
+  ASSERT_EQ(quick.longest_awaited.size(), 1U) << "it reports what it waits for";
   EXPECT_NE(quick.longest_awaited[0].why, "");
   EXPECT_GT(quick.longest_awaited[0].until_unix_ns, kBegin);
-  // The same without: hours.
+  // Without give_up_quickly the same takes hours.
   const Ended slow = crawl(false);
   EXPECT_EQ(slow.counts.unreachable, 1U);
   EXPECT_GT(slow.took_ns, 60 * kMinute);
@@ -147,7 +147,7 @@ TEST(QuickEndTest, WhatIsFetchedIsTheSameAndTheEndComesSoon) {
   EXPECT_EQ(Crawl(*world, MakeOptions(true)).order, quick.order) << "the same events give the same requests";
 }
 
-// One page that answers 500 at the end: seconds, not minutes; and Crawl-delay holds (the judge looks).
+// One page that answers 500 at the end: it takes seconds, not minutes, and Crawl-delay holds (the judge checks that).
 TEST(QuickEndTest, APageThatAnswers500HoldsNobodyForMinutes) {
   const auto world = MakeWorld({{"domains", "1"}, {"max_hosts", "1"}, {"pages", "40"}, {"server_error", "0.1"}});
   const Ended slow = Crawl(*world, MakeOptions(false));

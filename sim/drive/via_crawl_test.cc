@@ -1,5 +1,5 @@
-// Where a URL was found travels with it through every queue, table and checkpoint: crawls of the simulated web that
-// crash and go on are asked, by their log, for the way to each page.
+// The page on which a URL was found travels with it through every queue, table and checkpoint: the logs of simulated
+// crawls that crash and resume must show the path to each page.
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ std::vector<Line> ReadLog(Env& env, const std::string& dir) {
   return lines;
 }
 
-// Until it is done, in lives that end with a crash.
+// Runs until it is done, in several runs that end with a crash.
 std::vector<Line> Crawl(const World& world, bool budgets, bool via) {
   VirtualCrawl::Options options;
   options.shard.scope.mode = ScopeMode::kAny;
@@ -76,7 +76,7 @@ std::vector<Line> Crawl(const World& world, bool budgets, bool via) {
   Judge judge(world, {});
   int64_t begin_ns = 0;
   for (int life = 0; life < 100; ++life) {
-    VirtualTime time(kBegin + begin_ns);  // what was to come dies with its life
+    VirtualTime time(kBegin + begin_ns);  // pending events end with this run
     options.begin_unix_ns = kBegin + begin_ns;
     auto crawl = VirtualCrawl::Open(env, world, time, judge, options).value();
     if (life == 0) {
@@ -122,7 +122,7 @@ TEST(ViaCrawlTest, EveryPageHasAWayFromASeed) {
         ++with;
         const auto from = found.find(line.via);
         ASSERT_NE(from, found.end()) << line.url << " was found on " << line.via << ", which was not fetched before";
-        // A redirect leads no deeper, a link one step.
+        // A redirect does not increase the depth; a link adds one.
         const int steps = line.depth - from->second.depth;
         EXPECT_TRUE(steps == 1 || (steps == 0 && from->second.kind == "page")) << line.url << " via " << line.via;
         if (from->second.status / 100 == 3) {

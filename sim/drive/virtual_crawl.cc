@@ -1,6 +1,6 @@
 #include "sim/drive/virtual_crawl.h"
 
-#include <limits>
+#include <algorithm>
 
 #include "base/hash.h"
 #include "flow/output_records.h"
@@ -30,12 +30,9 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
   FetchEvents& events = *crawl;
   HitSink& hits = *crawl;
   crawl->web_ = std::make_unique<VirtualWeb>(world, time, events, &hits, web);
-  const auto on_error = [raw = crawl.get()](const Error& error) {
-    if (raw->status_) raw->status_ = std::unexpected(error);
-  };
   OutputsOptions outputs;
   if (!options.archive_dir.empty()) outputs.warc.directories = {options.archive_dir};
-  outputs.warc.files.file_size = 8 << 10;  // a few pages: files are closed as the crawl goes
+  outputs.warc.files.file_size = 8 << 10;  // a few pages, so that files are closed during the crawl
   outputs.warc.files.index_memory = 64 << 10;
   outputs.warc.files.seed = world.seed();
   outputs.log.files.dir = options.log_dir;
@@ -47,27 +44,65 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
     log->files.file_size = options.log_file_size;
   }
   outputs.threads = false;
-  outputs.on_error = on_error;
+  outputs.on_error = [raw = crawl.get()](const Error& error) { raw->driver_->OnDiskError(error); };
   ASSIGN_OR_RETURN(crawl->outputs_, Outputs::Open(env, time, *crawl->manifest_, outputs));
   crawl->checkpointer_ = std::make_unique<Checkpointer>(*crawl->manifest_, &crawl->env_, crawl->background_);
-  ASSIGN_OR_RETURN(crawl->shard_, Shard::Open(crawl->env_, *crawl->manifest_, crawl->merges_, *crawl->web_, *crawl,
-                                              shard, crawl->Now()));
-  crawl->next_checkpoint_ns_ = time.NowNs() + options.checkpoint_ns;
+  const uint32_t shards = options.shards;
+  crawl->routes_ = std::make_unique<ShardRoutes>(*crawl->web_, shards);
+  crawl->wake_ns_.assign(shards, -1);
+  if (shards > 1) {
+    crawl->exchange_ = std::make_unique<MemoryExchange>(MemoryExchange::Options{
+        .shards = shards, .bytes = options.exchange_bytes, .wake = [raw = crawl.get()](uint32_t to) {
+          raw->WakeShard(to);
+        }});
+  }
+  shard.shards = shards;
+  shard.limits = std::make_shared<Limits>(Limits::Options{shard.max_pages, shard.max_bytes, shard.max_time_ns});
+  OutputPort& writes = *crawl;
+  Driver::Parts parts{.env = env,
+                      .clock = time,
+                      .checkpointer = *crawl->checkpointer_,
+                      .outputs = *crawl->outputs_,
+                      .shards = {},
+                      .exchange = crawl->exchange_.get(),
+                      .others = {crawl->key_.get()}};
+  for (shard.shard = 0; shard.shard < shards; ++shard.shard) {
+    const ShardPorts ports{crawl->routes_->port(shard.shard), writes,
+                           shards > 1 ? &crawl->exchange_->port(shard.shard) : nullptr};
+    ASSIGN_OR_RETURN(auto opened,
+                     Shard::Open(crawl->env_, *crawl->manifest_, crawl->merges_, ports, shard, crawl->Now()));
+    parts.shards.push_back(opened.get());
+    crawl->shards_.push_back(std::move(opened));
+  }
+  DriverOptions driver;
+  driver.directories = {options.state_dir};
+  for (const std::string& dir : outputs.Directories()) driver.directories.push_back(dir);
+  driver.reserve_bytes = options.reserve_bytes;
+  driver.checkpoint_ns = options.checkpoint_ns;
+  driver.stop_grace_ns = options.stop_grace_ns;
+  driver.show_log_ns = 0;  // so that only events write
+  Driver::Owner& owner = *crawl;
+  crawl->driver_ = std::make_unique<Driver>(owner, parts, driver);
   return crawl;
 }
 
 Status VirtualCrawl::Seed() {
-  for (const std::string& seed : world_.Seeds()) RETURN_IF_ERROR(shard_->AddSeed(seed, Now()));
+  for (const std::string& seed : world_.Seeds()) RETURN_IF_ERROR(shards_[0]->AddSeed(seed, Now()));
   return {};
 }
 
 void VirtualCrawl::OnPage(PageResult&& result) {
-  inbox_.Add(std::move(result));
-  if (status_) status_ = inbox_.HandOver(*shard_, Now());
+  const uint32_t shard = ShardOfFetch(result.id);
+  std::vector<PageResult> pages;
+  pages.push_back(std::move(result));
+  driver_->AddPages(shard, std::move(pages));
+  WakeShard(shard);
 }
 
 void VirtualCrawl::OnResolved(Resolution&& resolution) {
-  if (status_) status_ = shard_->OnResolved(resolution, Now());
+  const uint32_t shard = routes_->TakeAsker(resolution);
+  driver_->OnResolved(shard, resolution);
+  WakeShard(shard);
 }
 
 void VirtualCrawl::OnHit(const Hit& hit) {
@@ -84,7 +119,7 @@ void VirtualCrawl::OnDns(int64_t unix_ns, std::string_view name, std::string_vie
   judge_.OnDns(unix_ns, name, type, rcode);
 }
 
-// What parse/ would have made of the bytes, with the URL in place of the page.
+// The record that parse/ would have made from the bytes, with the URL in place of the page.
 ArchiveItem VirtualCrawl::ItemOf(const FetchLine& about) {
   ArchiveItem item;
   WarcRecordSpec spec;
@@ -101,7 +136,7 @@ ArchiveItem VirtualCrawl::ItemOf(const FetchLine& about) {
   return item;
 }
 
-// As the stages of parse/ would.
+// As the stages of parse/ would do.
 void VirtualCrawl::AddRecords(PageResult& result, const FetchLine& about) const {
   const int64_t unix_ms = result.times.begin_unix_ns / 1'000'000;
   if (!options_.links_dir.empty()) {
@@ -128,72 +163,72 @@ void VirtualCrawl::Write(PageResult& result, FetchLine&& about) {
   outputs_->Write(result, std::move(about));
 }
 
-// Time cannot forget an appointment: an early one is kept and does no harm.
-void VirtualCrawl::SetWake() {
-  const int64_t wake = shard_->NextWake();
-  if (wake == std::numeric_limits<int64_t>::max()) return;
-  if (wake_ns_ > time_.NowNs() && wake_ns_ <= wake) return;
-  wake_ns_ = std::max(wake, time_.NowNs() + 1);
-  time_.At(wake_ns_, [this, alive = alive_] {
-    if (*alive) Tick();
+// A scheduled event cannot be removed: one that comes early does no harm.
+void VirtualCrawl::WakeAt(uint32_t shard, int64_t time_ns) {
+  if (time_ns == Driver::kNever) return;
+  int64_t& wake_ns = wake_ns_[shard];
+  if (wake_ns > time_.NowNs() && wake_ns <= time_ns) return;
+  wake_ns = std::max(time_ns, time_.NowNs() + 1);
+  time_.At(wake_ns, [this, shard, alive = alive_] {
+    if (*alive) Turn(shard);
   });
 }
 
-void VirtualCrawl::Tick() {
-  if (status_) status_ = inbox_.HandOver(*shard_, Now());
-  if (status_) status_ = shard_->OnTick(Now());
+void VirtualCrawl::Turn(uint32_t shard) {
+  idle_ticks_ = 0;
+  driver_->Turn(shard);
+  if (!driver_->over()) WakeAt(shard, driver_->NextTurn(shard));
+}
+
+void VirtualCrawl::TickIfDue() {
+  while (!driver_->over() && (tick_wanted_ || driver_->NextTick() <= time_.NowNs())) {
+    tick_wanted_ = false;
+    driver_->Tick();
+  }
+  const int64_t next = driver_->NextTick();
+  if (next == Driver::kNever || (tick_ns_ > time_.NowNs() && tick_ns_ <= next)) return;
+  tick_ns_ = next;
+  time_.At(next, [this, alive = alive_] {
+    if (*alive) ++idle_ticks_;
+  });
 }
 
 void VirtualCrawl::Merges::Submit(Job job) {
-  // Also while the shard is being opened or goes: nobody would run them then.
-  if (crawl_.options_.merge_ns == 0 || !crawl_.shard_ || !*crawl_.alive_) return job();
+  // Also while the shard is being opened or destroyed, when no event would run them.
+  if (crawl_.options_.merge_ns == 0 || !crawl_.driver_ || !*crawl_.alive_) return job();
   DeferredExecutor::Submit(std::move(job));
   crawl_.time_.At(crawl_.time_.NowNs() + crawl_.options_.merge_ns, [this, alive = crawl_.alive_] {
     if (!*alive) return;
     if (waiting() > 0) Run();
-    crawl_.Tick();
+    for (uint32_t shard = 0; shard < crawl_.shards_.size(); ++shard) crawl_.WakeShard(shard);
   });
 }
 
 void VirtualCrawl::SetBackground() {
-  if (options_.checkpoint_step_ns == 0) return;
+  if (options_.checkpoint_step_ns == 0) return background_.RunAll();
   time_.At(time_.NowNs() + options_.checkpoint_step_ns, [this, alive = alive_] {
     if (*alive && background_.waiting() > 0) background_.Run();
   });
 }
 
 Status VirtualCrawl::Run(uint64_t max_events) {
-  // The archive's files must not be there before a manifest that knows them.
-  if (!options_.archive_dir.empty() && !begun_) RETURN_IF_ERROR(Checkpoint());
+  constexpr uint64_t kIdleTicks = 100'000;
+  if (!begun_) RETURN_IF_ERROR(driver_->Begin());
   begun_ = true;
-  for (uint64_t step = 0; step < max_events && shard_->state() == Shard::State::kRunning; ++step) {
-    SetWake();
-    if (!time_.Step()) {
+  for (uint32_t shard = 0; shard < shards_.size(); ++shard) WakeAt(shard, driver_->NextTurn(shard));
+  for (uint64_t step = 0; step < max_events && !driver_->over(); ++step) {
+    TickIfDue();
+    if (driver_->over()) break;
+    if (!time_.Step() || idle_ticks_ > kIdleTicks) {
       return Fail(ErrorCode::kClosed, "the crawl is not done, and nothing will ever happen again");
     }
-    RETURN_IF_ERROR(status_);
     ++events_;
-    if (!inbox_.empty()) ++events_waited_;
-    if (options_.after_event) RETURN_IF_ERROR(options_.after_event(events_));
-    if (checkpointer_->active()) checkpointer_->Continue();
-    if (checkpointer_->active() && checkpointer_->written()) RETURN_IF_ERROR(checkpointer_->Finish());
-    if (options_.checkpoint_ns == 0 || time_.NowNs() < next_checkpoint_ns_) continue;
-    if (checkpointer_->active()) continue;
-    if (options_.checkpoint_step_ns == 0) {
-      RETURN_IF_ERROR(Checkpoint());
-    } else {
-      checkpointer_->Start(Checkpointables(), {});
+    for (uint32_t shard = 0; shard < shards_.size(); ++shard) {
+      if (driver_->inbox_waits(shard)) ++events_waited_;
     }
-    next_checkpoint_ns_ = time_.NowNs() + options_.checkpoint_ns;
+    if (options_.after_event) RETURN_IF_ERROR(options_.after_event(events_));
   }
-  return {};
-}
-
-std::vector<Checkpointable*> VirtualCrawl::Checkpointables() {
-  std::vector<Checkpointable*> all = shard_->Checkpointables();
-  all.push_back(key_.get());
-  for (Checkpointable* const output : outputs_->Checkpointables()) all.push_back(output);
-  return all;
+  return driver_->status();
 }
 
 void VirtualCrawl::RunBackground() {
@@ -201,23 +236,10 @@ void VirtualCrawl::RunBackground() {
   background_.RunAll();
 }
 
-Status VirtualCrawl::EndCheckpoint() {
-  if (!checkpointer_->active()) return {};
-  RunBackground();
-  return checkpointer_->Finish();
-}
-
-Status VirtualCrawl::Checkpoint() {
-  RETURN_IF_ERROR(EndCheckpoint());
-  checkpointer_->Start(Checkpointables(), {});
-  return EndCheckpoint();
-}
+Status VirtualCrawl::Checkpoint() { return driver_->CheckpointNow(); }
 
 Status VirtualCrawl::Finish() {
-  RETURN_IF_ERROR(EndCheckpoint());  // before the outputs flush again: it must know which state was committed
-  RETURN_IF_ERROR(outputs_->Finish());
-  RETURN_IF_ERROR(Checkpoint());
-  RETURN_IF_ERROR(outputs_->FinishPacking());
+  RETURN_IF_ERROR(driver_->End({}));
   background_.RunAll();
   return {};
 }

@@ -1,13 +1,14 @@
-// VirtualCrawl: the real shard, crawling the simulated web in virtual time, in one thread, judged as it goes.
+// VirtualCrawl: the real shards under the real driver, crawling the simulated web in virtual time, in one thread,
+// judged while they run.
 //
-// Nothing but the shard's own code decides what is fetched and when; the web, its DNS and the clock are simulated,
-// merges run at once or take a stated time, and files are whatever Env is given. The same
-// options give the same crawl, event by event: OrderHash() is a hash over every request in its order.
+// Only the crawler's own code decides what is fetched and when. The web, its DNS and the clock are simulated, merges
+// run at once or take a stated time, and files are in the given Env. The same options give the same crawl, event by
+// event: OrderHash() is a hash over every request in order.
 //
-// With Options::archive_dir and so on it also writes the outputs as the engine does, a small record a page, so that a
-// test can cut the power anywhere and see what a resumed crawl makes of all of it together.
+// With Options::archive_dir and so on it also writes the outputs as the engine does, one small record per page. So a
+// test can cut the power anywhere and check what a resumed crawl does with all of it together.
 //
-// Thread: one. Memory: the shard's, and the judge's (six bytes a page of the world).
+// Thread: one. Memory: the shard's, and the judge's (six bytes per page of the world).
 
 #pragma once
 
@@ -15,11 +16,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "crawl/driver.h"
+#include "crawl/exchange.h"
 #include "crawl/hash_key_store.h"
-#include "crawl/inbox.h"
 #include "crawl/shard.h"
+#include "crawl/shard_routes.h"
 #include "disk/checkpointer.h"
 #include "disk/manifest.h"
 #include "disk/sync_later.h"
@@ -35,49 +39,57 @@
 
 namespace portolan::sim {
 
-class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink {
+class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, private Driver::Owner {
  public:
   struct Options {
     std::string state_dir = "state";
-    ShardOptions shard;  // its key is that of a new crawl; one that goes on has its own
+    // For each shard. The key is used for a new crawl; a resumed one has its own.
+    ShardOptions shard;
+    uint32_t shards = 1;
+    uint64_t exchange_bytes = uint64_t{1} << 20;
     VirtualWeb::Options web;
     Judge::Options judge;
     int64_t begin_unix_ns = 1'780'000'000'000'000'000;  // 2026-05-28
-    // A checkpoint each time so much virtual time has passed; 0: none.
+    // Virtual time between checkpoints; 0: none.
     int64_t checkpoint_ns = 0;
+    uint64_t reserve_bytes = 0;             // free bytes below which the crawl pauses
+    int64_t stop_grace_ns = 3'000'000'000;  // after RequestStop; then what is in flight is cancelled
     // Sees every request, as the judge does.
     std::function<void(const Hit& hit)> on_hit;
-    // The work of a checkpoint that is not the shard's is done so much later, in two parts; 0: at once.
+    // Delay of the part of a checkpoint that the shard does not do itself, in two parts; 0: at once.
     int64_t checkpoint_step_ns = 0;
-    // A merge is done so much later; 0: at once.
+    // How long a merge takes; 0: it is done at once.
     int64_t merge_ns = 0;
-    std::string archive_dir;                       // empty: nothing is kept
+    std::string archive_dir;                       // empty: no archive is written
     std::string log_dir;                           // likewise
-    std::string links_dir;                         // likewise, of the link log
-    std::string text_dir;                          // likewise, of the text log
+    std::string links_dir;                         // likewise, for the link log
+    std::string text_dir;                          // likewise, for the text log
     uint64_t log_file_size = uint64_t{256} << 20;  // of all three
     // Called after each event, with the number of events so far. An error ends the crawl.
     std::function<Status(uint64_t events)> after_event;
   };
 
-  // Goes on where the manifest in state_dir stands. `judge` (a Judge, or who tells one later) and `time` outlive this,
-  // so that a crawl that is cut and resumed is judged as one.
+  // Continues from the manifest in state_dir. `judge` (a Judge, or a sink that passes the hits to one later) and `time`
+  // outlive this, so that a crawl that is cut and resumed is judged as one.
   static Result<std::unique_ptr<VirtualCrawl>> Open(Env& env, const World& world, VirtualTime& time, HitSink& judge,
                                                     const Options& options);
   ~VirtualCrawl() override;
 
-  // The world's seeds, when the crawl is new.
+  // Adds the world's seeds, if the crawl is new.
   Status Seed();
-  // Until the crawl is done or stopped, or `max_events` have passed.
+  // Runs until the crawl is over, or `max_events` have passed.
   Status Run(uint64_t max_events = ~uint64_t{0});
-  Status Checkpoint();  // all of it now
-  // The end, as the engine makes it: the archive's files are closed and everything is committed.
+  void RequestStop() { driver_->RequestStop(); }
+  bool over() const { return driver_->over(); }
+  Status Checkpoint();  // writes a whole checkpoint now
+  // Ends the crawl as the engine does: the archive's files are closed and everything is committed.
   Status Finish();
 
-  Shard& shard() { return *shard_; }
+  Shard& shard(uint32_t index = 0) { return *shards_[index]; }
+  Driver& driver() { return *driver_; }
   uint64_t OrderHash() const { return order_hash_; }
   uint64_t events() const { return events_; }
-  // Events after which results waited for room.
+  // The number of events after which results waited for room.
   uint64_t events_waited() const { return events_waited_; }
   const VirtualWeb::Counts& web_counts() const { return web_->counts(); }
 
@@ -92,16 +104,16 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink {
   void OnClose(int64_t unix_ns, uint64_t connection) override;
   void OnDns(int64_t unix_ns, std::string_view name, std::string_view type, int rcode) override;
   Moment Now() const { return {time_.NowNs(), time_.UnixNs()}; }
-  void SetWake();
+  void WakeShard(uint32_t shard) override { WakeAt(shard, time_.NowNs()); }
+  void WakeDriver() override { tick_wanted_ = true; }
+  void CancelFetches() override { web_->CancelFetches(); }
+  void RunBackground() override;  // runs all jobs, and copies the rest of a checkpoint
+  void WakeAt(uint32_t shard, int64_t time_ns);
+  void Turn(uint32_t shard);
+  void TickIfDue();
   void SetBackground();
-  void RunBackground();    // all of it, and what of a checkpoint is not copied
-  Status EndCheckpoint();  // the one that is going on, if any
-  std::vector<Checkpointable*> Checkpointables();
   ArchiveItem ItemOf(const FetchLine& about);
   void AddRecords(PageResult& result, const FetchLine& about) const;
-
-  // Hands results over and lets the shard work.
-  void Tick();
 
   // Merges that take time.
   class Merges : public DeferredExecutor {
@@ -112,7 +124,7 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink {
    private:
     VirtualCrawl& crawl_;
   };
-  // Runs one job each time that the driver's clock says so.
+  // Runs one job whenever the driver's clock says so.
   class Background : public DeferredExecutor {
    public:
     explicit Background(VirtualCrawl& crawl) : crawl_(crawl) {}
@@ -136,18 +148,22 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink {
   Merges merges_{*this};
   std::unique_ptr<Outputs> outputs_;
   std::unique_ptr<VirtualWeb> web_;
-  std::unique_ptr<Shard> shard_;
-  Inbox inbox_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // events of a crawl that was cut must not reach it
-  Status status_;
-  int64_t wake_ns_ = -1;
-  int64_t next_checkpoint_ns_ = 0;
+  std::unique_ptr<ShardRoutes> routes_;
+  std::unique_ptr<MemoryExchange> exchange_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  // Pending events of a crawl that was cut must not reach it.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::vector<int64_t> wake_ns_;  // by shard: when its next turn is scheduled; in the past: none is
+  int64_t tick_ns_ = -1;          // likewise for the driver
+  bool tick_wanted_ = false;
+  uint64_t idle_ticks_ = 0;  // of the driver, since anything else happened
   uint64_t events_ = 0;
   uint64_t events_waited_ = 0;
   uint64_t order_hash_ = 0;
   bool begun_ = false;
   Background background_{*this};
   std::unique_ptr<Checkpointer> checkpointer_;
+  std::unique_ptr<Driver> driver_;
 };
 
 }  // namespace portolan::sim

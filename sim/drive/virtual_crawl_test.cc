@@ -7,108 +7,10 @@
 
 #include "io/mem_env.h"
 #include "io/process.h"
-#include "sim/world/reach.h"
+#include "sim/drive/whole_crawl.h"
 
 namespace portolan::sim {
 namespace {
-
-constexpr int64_t kBegin = 1'780'000'000'000'000'000;
-
-struct Setting {
-  std::string profile = "small";
-  std::vector<std::pair<std::string, std::string>> set;
-  int64_t host_delay_ns = kSecond;
-  int64_t ip_delay_ns = kSecond / 10;
-  uint64_t memory = uint64_t{64} << 20;
-  uint32_t connections = 256;
-  uint64_t seed = 1;
-  int64_t checkpoint_ns = 0;
-  bool budgets = false;
-  HashKey key;
-};
-
-std::unique_ptr<World> MakeWorld(const Setting& setting) {
-  WorldParams params = LoadProfile(setting.profile).value();
-  for (const auto& [key, value] : setting.set) EXPECT_TRUE(SetParam(params, key, value)) << key;
-  return World::Create(params, setting.seed).value();
-}
-
-VirtualCrawl::Options MakeOptions(const Setting& setting) {
-  VirtualCrawl::Options options;
-  options.shard.scope.mode = ScopeMode::kAny;
-  options.shard.key = setting.key;
-  options.shard.connections = setting.connections;
-  options.shard.sitemaps = false;  // the reachable set of the oracle is that of links
-  options.shard.frontier.memory = setting.memory / 4;
-  options.shard.frontier.back_queues = 3 * setting.connections;
-  options.shard.frontier.politeness.host_delay_ns = setting.host_delay_ns;
-  options.shard.frontier.politeness.ip_delay_ns = setting.ip_delay_ns;
-  options.shard.seen.memory = setting.memory / 4;
-  options.shard.gate.memory = setting.memory / 8;
-  // A day of virtual time has as many early rounds as a real one, and each costs real time: let them seem dearer.
-  options.shard.seen.pace.bytes_per_second = 500'000;
-  options.shard.gate.pace.bytes_per_second = 500'000;
-  options.shard.admission.enabled = setting.budgets;
-  options.shard.admission.star.memory = setting.memory / 8;
-  options.shard.admission.star.domains_pace.bytes_per_second = 500'000;
-  options.shard.admission.star.edges_pace.bytes_per_second = 500'000;
-  return options;
-}
-
-Judge::Options MakeRules(const Setting& setting, bool complete) {
-  Judge::Options judge;
-  judge.rules.host_gap_ns = setting.host_delay_ns;
-  judge.rules.ip_gap_ns = setting.ip_delay_ns;
-  judge.rules.slack_ns = 0;
-  judge.rules.gap_from_end = true;
-  judge.rules.connections = 1;
-  judge.rules.crawl_delay = true;
-  judge.rules.fetches_per_url = 1;
-  judge.rules.complete = complete;
-  return judge;
-}
-
-struct Outcome {
-  Account account;
-  uint64_t order_hash = 0;
-  CrawlCounts counts;
-  uint64_t urls = 0;  // that were new
-};
-
-Outcome CrawlWhole(const Setting& setting, Env& env, const std::string& dir, bool complete) {
-  const auto world = MakeWorld(setting);
-  VirtualTime time(kBegin);
-  Judge judge(*world, MakeRules(setting, complete));
-  VirtualCrawl::Options options = MakeOptions(setting);
-  options.state_dir = dir;
-  options.checkpoint_ns = setting.checkpoint_ns;
-  auto crawl = VirtualCrawl::Open(env, *world, time, judge, options).value();
-  EXPECT_TRUE(crawl->Seed());
-  const Status status = crawl->Run(200'000'000);
-  EXPECT_TRUE(status) << status.error().ToString();
-  EXPECT_EQ(crawl->shard().state(), Shard::State::kDone);
-  const Shard::Census census = crawl->shard().TakeCensus();
-  EXPECT_EQ(census.unanswered + census.admission + census.gate + census.frontier + census.in_flight, 0U);
-  // Every URL that was new has come to an end.
-  EXPECT_EQ(crawl->shard().seen().counts().unique, census.finished);
-
-  ReachOptions reach;
-  reach.unix_ns = kBegin;
-  const Reach reachable = Enumerate(*world, reach);
-  judge.Cover([&](const std::function<void(uint64_t)>& each) {
-    for (uint64_t page = 0; page < world->TotalPages(); ++page) {
-      if (reachable.Has(page)) each(page);
-    }
-  });
-  return {judge.Finish(time.UnixNs()), crawl->OrderHash(), crawl->shard().counts(), census.finished};
-}
-
-void ExpectClean(const Outcome& outcome) {
-  EXPECT_EQ(outcome.account.TotalViolations(), 0U) << AccountTable(outcome.account);
-  EXPECT_EQ(outcome.account.missed, 0U);
-  EXPECT_EQ(outcome.account.fetched_of_reachable, outcome.account.reachable);
-  EXPECT_EQ(outcome.account.pages_fetched, outcome.account.reachable);
-}
 
 TEST(VirtualCrawlTest, FetchesExactlyTheReachableSetPolitely) {
   MemEnv env;
@@ -132,7 +34,7 @@ TEST(VirtualCrawlTest, TheSameSeedGivesTheSameOrder) {
   EXPECT_NE(CrawlWhole(setting, third, "state", true).order_hash, a.order_hash);
 }
 
-// The key decides where things are kept, not what is fetched; one that goes on keeps that of its manifest.
+// The key decides where things are stored, not what is fetched; a resumed crawl keeps the key of its manifest.
 TEST(VirtualCrawlTest, AnotherKeyFetchesTheSameSet) {
   for (const bool budgets : {false, true}) {
     Setting setting;
@@ -162,8 +64,7 @@ TEST(VirtualCrawlTest, AnotherKeyFetchesTheSameSet) {
   }
 }
 
-// Budgets delay and never drop: with all the time of the world everything is fetched, once, and in the same order
-// twice.
+// Budgets delay and never drop: given enough time everything is fetched, once, and in the same order each time.
 TEST(VirtualCrawlTest, WithBudgetsTheSetIsTheSameAndSoIsTheOrder) {
   Setting setting;
   setting.profile = "demo";
@@ -190,8 +91,8 @@ TEST(VirtualCrawlTest, EvilsNeverBreakThePoliteness) {
   setting.set = {{"domains", "100"}, {"pages", "2000"}};
   const auto world = MakeWorld(setting);
   VirtualTime time(kBegin);
-  // An address is held by a request for half a minute at most, so that one tarpit does not stop all its neighbours:
-  // gaps there count from the beginning.
+  // A request holds an address for at most half a minute, so that one tarpit does not stop all its neighbours: gaps
+  // there count from the beginning.
   Judge::Options rules = MakeRules(setting, false);
   rules.rules.gap_from_end = false;
   Judge judge(*world, rules);
@@ -224,7 +125,7 @@ TEST(VirtualCrawlTest, ASmallSiteTakesNoLongerThanItsPolitenessAsks) {
   EXPECT_LT(time.NowNs(), static_cast<int64_t>(fetches) * kSecond) << fetches;
 }
 
-// The promise at size: a million pages, each once, in the order that 40 s a host and 1 s an address allow.
+// The promise at full size: a million pages, each once, in the order that 40 s per host and 1 s per address allow.
 TEST(VirtualCrawlSlowTest, AMillionPagesExactlyOnceWithinTheirMemory) {
   Setting setting;
   setting.profile = "million";

@@ -28,7 +28,7 @@ struct HitLogHeader {
 
 enum class HitEventKind : uint8_t { kHit, kOpen, kClose, kDns };
 
-// One line after the first. Which fields count is a matter of the kind.
+// One line after the first. The kind says which fields are used.
 struct HitEvent {
   HitEventKind kind = HitEventKind::kHit;
   Hit hit;                   // kHit, all of it
@@ -47,8 +47,8 @@ void AppendOpenLine(int64_t unix_ns, uint64_t connection, std::string_view addre
 void AppendCloseLine(int64_t unix_ns, uint64_t connection, std::string& out);
 void AppendDnsLine(int64_t unix_ns, std::string_view name, std::string_view type, int rcode, std::string& out);
 
-// A line without its end. Nothing for what is no such line. Decoded fields live in `scratch`, which the views of the
-// event refer to until it changes.
+// A line without its line end. nullopt if it is not such a line. Decoded fields live in `scratch`, which the views of
+// the event refer to until it changes.
 std::optional<HitLogHeader> ParseHeaderLine(std::string_view line);
 std::optional<HitEvent> ParseEventLine(std::string_view line, std::string& scratch);
 

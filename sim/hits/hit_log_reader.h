@@ -24,12 +24,12 @@ class HitLogReader {
  public:
   static constexpr size_t kBufferBytes = size_t{256} << 10;
 
-  // kCorrupt when the first line is none of a hit log; kUnsupported for another version.
+  // kCorrupt when the first line is not that of a hit log; kUnsupported for another version.
   static Result<std::unique_ptr<HitLogReader>> Open(Env& env, const std::string& path);
 
   const HitLogHeader& header() const { return header_; }
 
-  // The next event; it dies with the next call. nullptr at the end: after the last whole line. More may come later if
+  // The next event; valid until the next call. nullptr at the end: after the last whole line. More may come later if
   // the server still writes. kCorrupt names the line.
   Result<const HitEvent*> Next();
 

@@ -1,12 +1,13 @@
 // HitLogWriter: the hit log on disk, written while the simulated web is being visited.
 //
-// Lines stand in the file in the order in which the events ended (a hit's line is written at its end_ns). With several
-// server threads neighbours may be exchanged by as much as a thread can be interrupted between reading the clock and
-// writing: readers that need a strict order sort by time.
+// Lines are in the order in which the events ended (a hit's line is written at its end_ns). With several server threads
+// neighbours may be exchanged by as much as a thread can be interrupted between reading the clock and writing: readers
+// that need a strict order sort by time.
 //
 // Thread: any number may report events. One thread of its own writes the buffer out each kFlushMs.
-// Memory bound: two buffers of kBufferBytes; who finds the buffer full writes it out and waits for that.
-// Durability: what is older than 200 ms is with the system, so it outlives a killed server, not a crashed machine.
+// Memory bound: two buffers of kBufferBytes; a thread that finds the buffer full writes it out and waits for that.
+// Durability: what is older than 200 ms is in the system's hands, so it survives a killed server, but not a crashed
+// machine.
 
 #pragma once
 
@@ -37,10 +38,10 @@ class HitLogWriter : public HitSink {
   void OnClose(int64_t unix_ns, uint64_t connection) override;
   void OnDns(int64_t unix_ns, std::string_view name, std::string_view type, int rcode) override;
 
-  // Everything reported so far is in the file when it returns. After the first failure nothing is written any more and
-  // every call gives that error.
+  // Writes everything reported so far to the file. After the first failure nothing is written any more and every call
+  // returns that error.
   Status Flush();
-  // Flushes and ends; later events are lost. Once more: the same answer.
+  // Flushes and closes; later events are lost. A second call returns the same status.
   Status Close();
 
  private:

@@ -1,4 +1,4 @@
-// Account: what a crawl did to the simulated web, in numbers. Made by the Judge; printed as a table or as JSON.
+// Account: what a crawl did to the simulated web, in figures. Made by the Judge; printed as a table or as JSON.
 
 #pragma once
 
@@ -49,7 +49,7 @@ struct Account {
   uint64_t traps = 0;                              // calendars, sessions, loops and growing queries
   uint64_t detours = 0;                            // http for a host of https, or the other way: a redirect to it
   uint64_t retries = 0;                            // tries of numbered pages after a failure
-  uint64_t browser_requests = 0;  // what browsers ask of any host by themselves: /favicon.ico, /.well-known/ …
+  uint64_t browser_requests = 0;  // what browsers request from any host by themselves: /favicon.ico, /.well-known/ …
   uint64_t page_answers = 0;      // answers of class 2xx to requests for numbered pages, …
   uint64_t page_answers_https = 0;
   uint64_t page_answers_http2 = 0;
@@ -80,7 +80,7 @@ struct Account {
   uint64_t reachable_https = 0;
   uint64_t fetched_of_reachable = 0;
   uint64_t missed = 0;
-  uint64_t unfinished = 0;               // asked for, and only failures came that deserve another try
+  uint64_t unfinished = 0;               // requested, with only failures that deserve another try
   std::vector<std::string> missed_urls;  // the first of them
 
   std::vector<Freshness> freshness;  // as often as asked for; the last one is at the end

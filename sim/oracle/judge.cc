@@ -198,7 +198,7 @@ void Judge::JudgeRobots(const Hit& hit, const Place& place, const HostRecord& ho
   const bool asked = host.robots.asked_ns >= 0;
   if (!asked) Offend(Violation::kRobotsNotAsked, hit, "no answered request for robots.txt before this");
   if (asked && host.robots.unreachable) {
-    Offend(Violation::kRobotsUnreachable, hit, "robots.txt could not be had: all is forbidden");
+    Offend(Violation::kRobotsUnreachable, hit, "robots.txt could not be fetched: everything is forbidden");
     return;
   }
   if (asked && rules.robots_ttl_ns > 0 && hit.unix_ns - host.robots.end_ns > rules.robots_ttl_ns + rules.slack_ns) {
@@ -297,7 +297,7 @@ void Judge::OnClose(int64_t /*unix_ns*/, uint64_t connection) {
 }
 
 void Judge::JudgeOpenConnections(const Hit& hit) {
-  if (!to_addresses_.IsOpen(hit.connection)) return;  // nobody tells of connections here
+  if (!to_addresses_.IsOpen(hit.connection)) return;  // connections are not reported here
   const uint32_t open = to_hosts_.Open(hit.connection, hit.host);
   if (open > account_.open_connections_max) {
     account_.open_connections_max = open;

@@ -1,27 +1,26 @@
-// Judge: watches what a crawler does to the simulated web and holds it to the rules that it promised to keep.
+// Judge: checks what a crawler does to the simulated web against the rules that it promised to keep.
 //
-// It knows the web's truth (World) and the requests, and nothing of the crawler: no code is shared with it, so a
-// mistake in our URL parser or robots.txt matcher cannot hide itself. It is a HitSink: fed from a log through
-// TimeOrder, or directly by the virtual world.
+// It knows the world (World) and the requests, and nothing about the crawler: no code is shared with it, so a bug in
+// our URL parser or robots.txt matcher cannot hide itself. It is a HitSink: fed from a log through TimeOrder, or
+// directly by the virtual world.
 //
-// What it means by the rules (rules.h) where that is not obvious:
+// How it interprets the rules (rules.h):
 //   - robots.txt is judged by what the client could know: the rules at the time of the last request for it that was
-//     answered when the page was asked for. A client that never asked is held to the rules of the moment.
-//   - Crawl-delay counts between two requests that both came after the answer that told of it.
+//     answered when the page was asked for. A client that never asked is judged by the current rules.
+//   - Crawl-delay counts between two requests that both came after the answer that contained it.
 //   - Retry-After of a 429 or 503 binds the whole host, from the end of that answer on.
 //   - Connections at once are two different things. Requests in progress at a host (Rules::connections): those whose
-//   time
-//     from unix_ns to end_ns has a moment in common. The log is written so that this shows however fast the answers are
-//     (hit_log.h), so no slack is taken off. Connections open to a host (Rules::open_connections): idle ones too, each
+//     times from unix_ns to end_ns overlap. The log is written so that this shows however fast the answers are
+//     (hit_log.h), so no slack is subtracted. Connections open to a host (Rules::open_connections): idle ones too, each
 //     from its first request to the host until the client has closed it.
-//   - What browsers ask of any host by themselves (/favicon.ico, /.well-known/, /apple-touch-icon…) is no part of the
-//     web, and nobody made it up: it is counted apart and held to the pace only.
+//   - What browsers request from any host by themselves (/favicon.ico, /.well-known/, /apple-touch-icon…) is not part
+//     of the web, and not an invented URL: it is counted separately, and only its pace is judged.
 //   - A request that failed (5xx, 429, no answer, a fault on the wire) may be repeated, up to Rules::tries_per_url.
 //
 // REQUIRES: events in the order of time, requests by their beginning.
-// Memory: 6 bytes a numbered page; about 200 bytes a host name that was asked for or asked about in DNS, about 100 an
-// address, up to Options::max_hosts of either (requests beyond are counted as unjudged and not held to any pace);
-// about 300 a connection that is open; nothing at all for pages of traps and farms.
+// Memory: 6 bytes per numbered page; about 200 bytes per host name that was requested or looked up in DNS, about 100
+// per address, up to Options::max_hosts of either (requests beyond are counted as unjudged, and their pace is not
+// judged); about 300 per open connection; nothing for pages of traps and farms.
 // Thread: one owner.
 
 #pragma once
@@ -48,8 +47,8 @@ class Judge : public HitSink {
     Rules rules;
     uint64_t max_hosts = uint64_t{1} << 24;
     size_t offences_a_kind = 20;  // kept as examples; all are counted
-    // Freshness is measured each time so much time has passed (one pass over the pages each), at most 1000 times.
-    // 0: only at the end.
+    // Freshness is measured each time this much time has passed (one pass over the pages each), at most 1000 times. 0:
+    // only at the end.
     int64_t freshness_every_ns = 0;
   };
 

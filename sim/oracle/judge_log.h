@@ -1,4 +1,4 @@
-// Judging a hit log: which world it is of, its events in the order of time, what was reachable.
+// Judges a hit log: its world, its events in the order of time, what was reachable.
 
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace portolan::sim {
 
-// All that differs from the defaults stands in the header.
+// Everything that differs from the defaults is in the header.
 Result<WorldParams> ParamsOfHeader(const HitLogHeader& header);
 
 // Every event of the log, as it stands there.
 Status ReadHits(HitLogReader& reader, HitSink& sink);
 
-// How far events stand behind their time in this log at most, its longest request mostly: the shortest window with
-// which TimeOrder can order it, so that no more is held in memory than must be. A pass over the log.
+// How far events in this log are out of order at most, mostly its longest request: the shortest window with which
+// TimeOrder can sort it, so that no more than necessary is held in memory. Takes one pass over the log.
 Result<int64_t> WindowOf(Env& env, const std::string& path);
 
 // Tells the judge what a crawl from the seeds could have reached when the first request came.

@@ -17,7 +17,7 @@ namespace portolan::sim {
 
 class OpenConnections {
  public:
-  // The connection is open to the place from now on. How many are, with it; 0 when it was already.
+  // The connection is open to the place from now on. Returns how many are, including it; 0 if it was open already.
   uint32_t Open(uint64_t connection, std::string_view place) {
     const uint64_t key = Hash64(place);
     std::vector<uint64_t>& places = places_[connection];

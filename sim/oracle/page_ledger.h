@@ -1,6 +1,7 @@
-// PageLedger: what the oracle remembers of each numbered page: how often it was asked for, and when it was last had.
+// PageLedger: what the oracle stores about each numbered page: how often it was requested, and when it was last
+// fetched.
 //
-// Memory: 6 bytes a page of the world, allocated at once (ten million pages: 60 MB). Counters stop at 255.
+// Memory: 6 bytes per page of the world, allocated at once (ten million pages: 60 MB). Counters stop at 255.
 
 #pragma once
 
@@ -26,7 +27,7 @@ class PageLedger {
     const int64_t tick = unix_ns <= epoch_ns_ ? 0 : (unix_ns - epoch_ns_) / kTickNs;
     ticks_[page] = static_cast<uint32_t>(tick < kMaxTick ? tick + 1 : kMaxTick);
   }
-  // When a copy of the page was last had; -1 for never.
+  // When a copy of the page was last fetched; -1 for never.
   int64_t had_ns(uint64_t page) const {
     return ticks_[page] == 0 ? -1 : epoch_ns_ + (static_cast<int64_t>(ticks_[page]) - 1) * kTickNs;
   }

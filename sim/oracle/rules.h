@@ -1,4 +1,4 @@
-// Rules: what a crawl promised to keep, for the oracle to hold it to. A rule of 0 is not judged.
+// Rules: what a crawl promised to keep; the oracle checks it. A rule of 0 is not judged.
 
 #pragma once
 
@@ -15,9 +15,9 @@ struct Rules {
   bool gap_from_end = false;  // gaps count from the end of the last request instead
   // What the log's clock and the client's may differ by: the server stamps a request when it has read it.
   int64_t slack_ns = 2'000'000;
-  // A request begins no sooner after the end of the last one to its host than so many times what that one took, …
+  // A request begins no sooner after the end of the last one to its host than this many times its duration, …
   double delay_factor = 0;
-  int64_t delay_factor_max_ns = 30'000'000'000;  // … but nobody must wait longer than this.
+  int64_t delay_factor_max_ns = 30'000'000'000;  // … but this is the longest required wait.
 
   uint32_t connections = 0;       // requests in progress at a host at once
   uint32_t open_connections = 0;  // connections open to a host at once, idle ones too; each from its first request on
@@ -32,8 +32,8 @@ struct Rules {
   int64_t retry_after_max_ns = 3'600'000'000'000;  // longer ones are kept as this
   uint32_t fetches_per_url = 0;                    // of numbered pages; tries after failures are not counted
   uint32_t tries_per_url = 20;                     // and those are no more than this in all
-  bool unknown_urls = true;                        // URLs that do not exist are not to be asked for
-  bool complete = false;                           // all that is reachable was fetched
+  bool unknown_urls = true;                        // URLs that do not exist must not be requested
+  bool complete = false;                           // everything reachable was fetched
 };
 
 }  // namespace portolan::sim

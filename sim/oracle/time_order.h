@@ -1,10 +1,10 @@
 // TimeOrder: brings the events of a hit log into the order in which requests began.
 //
-// A server writes a request down when it has ended, so a slow one stands behind quicker ones that began later; the
-// Judge wants beginnings in order. Events are held back until the log is `window_ns` past them.
+// A server logs a request when it has ended, so a slow one comes after quicker ones that began later; the Judge needs
+// them in the order of their beginnings. Events are held back until the log is `window_ns` past them.
 //
-// Memory: the events of one window. An event that comes later than that is passed on all the same and counted: its
-// account cannot be trusted, and a longer window must be asked for.
+// Memory: the events of one window. An event that comes later than that is still passed on, and counted: the account
+// cannot be trusted then, and a longer window is needed.
 
 #pragma once
 

@@ -16,7 +16,7 @@ enum class Violation : uint8_t {
   kSockets,            // more connections open to an address than allowed
   kRobots,             // a URL that robots.txt forbids
   kRobotsNotAsked,     // a URL of a host before its robots.txt was answered
-  kRobotsUnreachable,  // a URL of a host whose robots.txt could not be had when it was last asked for
+  kRobotsUnreachable,  // a URL of a host whose robots.txt could not be fetched when it was last requested
   kRobotsStale,        // a URL of a host whose robots.txt was last asked for longer ago than its lifetime
   kCrawlDelay,         // Crawl-delay not kept
   kRetryAfter,         // a host asked again before the time that its 429 or 503 named

@@ -42,7 +42,7 @@ void AppendLabel(std::string_view label, std::string& name) {
   }
 }
 
-// Reads a name without pointers at `at`; false when it is none.
+// Reads a name without pointers at `at`; false when it is not a name.
 bool TakeName(std::string_view packet, size_t& at, std::string& name) {
   const size_t start = at;
   for (;;) {

@@ -1,4 +1,4 @@
-// DNS messages (RFC 1035, EDNS of RFC 6891): one question in, one answer out. By hand, since it is so little.
+// DNS messages (RFC 1035, EDNS of RFC 6891): one question in, one answer out. Written by hand, since it is so little.
 //
 //   0         2       4         6         8         10        12
 //   | id      | flags | QDCOUNT | ANCOUNT | NSCOUNT | ARCOUNT | question: name, type, class | records …
@@ -34,16 +34,16 @@ struct DnsQuery {
   uint16_t query_class = 0;
   std::string question;  // as sent, case and all: goes into the answer as it is
   bool edns = false;
-  uint16_t udp_bytes = 512;               // what the client takes in a datagram
+  uint16_t udp_bytes = 512;               // the largest datagram that the client accepts
   DnsRcode verdict = DnsRcode::kNoError;  // kFormErr, kNotImp, kRefused: answer so, without asking the world
 };
 
-// Nothing for what deserves no answer: less than a header, or an answer itself. What is a question but cannot be
-// understood has a verdict.
+// nullopt for what deserves no answer: less than a header, or an answer itself. A question that cannot be understood
+// has a verdict.
 std::optional<DnsQuery> ParseDnsQuery(std::string_view packet);
 
 // The whole answer, of at most `most_bytes`. One that does not fit is cut to its question and says so (TC): the client
-// then asks over TCP. `answer` may be nullptr where the rcode says it all.
+// then asks over TCP. `answer` may be nullptr if the rcode is enough.
 std::string EncodeDnsAnswer(const DnsQuery& query, DnsRcode rcode, const DnsAnswer* answer, size_t most_bytes);
 
 // "A", "AAAA", "TYPE65"

@@ -2,7 +2,7 @@
 //
 // An answer leaves from the address that the question came to. Questions for the world's names get its DnsAnswer: other
 // types than A and AAAA (and ANY, which is both) get an empty answer. A slow answer waits in a queue, a silent one is
-// logged and forgotten.
+// only logged.
 //
 // Thread: one server thread. Memory bound: kMostWaiting slow answers (more are answered at once, counted in
 // `hurried()`), kMostClients TCP clients with one message of at most 64 KiB each way (more are closed at once).
@@ -45,7 +45,7 @@ class DnsService {
     std::string bytes;  // empty: none is sent
     int64_t delay_ns = 0;
   };
-  // Asks the site and logs the question. Nothing for what is no question.
+  // Asks the site and logs the question. Nothing if it is not a question.
   std::optional<Reply> Answer(std::string_view packet, bool datagram);
   bool MayWait();
 

@@ -40,15 +40,15 @@ class Http2Session {
   // Open streams are logged as given up. When the last request of this connection ended; 0: there was none.
   int64_t LogOpenStreams();
 
-  // False: the connection is beyond saving.
+  // False: the connection must be closed.
   bool Feed(std::string_view bytes);
   // Bytes to be sent; empty when there is nothing now.
   std::string_view Output();
   void Sent(size_t bytes);
-  // kRoundBytes went out since NewRound: others want to be served too.
+  // kRoundBytes were sent since NewRound: other connections must be served, too.
   bool round_is_over() const { return round_bytes_ >= kRoundBytes; }
   void NewRound() { round_bytes_ = 0; }
-  // Nothing will come any more, from either side.
+  // Both sides are finished.
   bool finished() const;
 
   // When OnTime wants to be called; 0: never.

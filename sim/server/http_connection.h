@@ -4,13 +4,13 @@
 // input until the answer before them is out. HTTP/2 (by ALPN) is handed to an Http2Session.
 //
 //   handshake ──► reading ──► asked ──► playing (writing | waiting for a timer) ──► reading …
-//                                         └──► lingering (FIN sent, what the client still says is thrown away) ──►
+//                                         └──► lingering (FIN sent, what the client still sends is discarded) ──►
 //                                         closed
 //
 // A request that was read is answered when everything that came with it is read, too (Poller::AfterReading): so the log
 // shows which requests were open at once (hit_log.h). A connection is over in the log when the client has closed it.
 //
-// A client that shuts its side down while it is kept waiting has given up. Request bodies are read and thrown away.
+// A client that shuts its side down while it waits has given up. Request bodies are read and discarded.
 //
 // Thread: its server thread. Memory bound: a head (32 KiB) and one read (64 KiB) of input, the answer being sent, and
 // what TLS or HTTP/2 keep. A round of writing ends after kWriteRound bytes, so no client keeps the others waiting.
@@ -102,7 +102,7 @@ class HttpConnection : public EventSource {
   bool registered_ = false;
   bool close_logged_ = false;
   int64_t last_active_ns_ = 0;
-  int64_t last_logged_ns_ = 0;  // unix time of the last that the log has of this connection
+  int64_t last_logged_ns_ = 0;  // unix time of this connection's last log entry
 
   std::string input_;  // not served yet
   uint64_t skip_ = 0;  // bytes of a request's body still to come

@@ -1,7 +1,7 @@
-// Poller: an epoll loop with one timer a source. The heart of each server thread.
+// Poller: an epoll loop with one timer per source. Each server thread runs one.
 //
 // The crawler's own EventLoop (libuv) is not used on purpose: the server shares no code with the client that it tests,
-// and a connection that lives for one request must not cost a registration.
+// and a connection that lasts for one request must not cost a registration.
 //
 // Thread: all members but Wake on the thread that runs it. Lifetime: a source may forget itself within any callback; it
 // is deleted by Retire after the events of that round, so events that are already read find a living object.
@@ -61,7 +61,7 @@ class Poller {
   // that): so all that had come is read before the first of it is answered.
   void AfterReading(EventSource* source);
 
-  // The source gets no event any more and is deleted after this round. REQUIRES: its fd is closed or removed.
+  // The source gets no more events and is deleted after this round. REQUIRES: its fd is closed or removed.
   void Retire(std::unique_ptr<EventSource> source);
 
   // One round: waits for events, timers, Wake or `most_wait_ms`, and hands them out.
@@ -76,7 +76,7 @@ class Poller {
  private:
   Poller(OwnedFd epoll, OwnedFd wake);
   void RunTimers();
-  // Waits for events and calls OnReady, but for late sources, which are noted.
+  // Waits for events and calls OnReady, except for late sources, which are noted.
   void HandOut(int wait_ms, int64_t* woken_ns = nullptr);
   bool HandOut(const epoll_event& event);  // false: nothing new
 

@@ -1,8 +1,8 @@
-// RequestHead: the head of an HTTP/1 request, as much of it as the simulated web cares about (RFC 9112).
+// RequestHead: the head of an HTTP/1 request, the parts that the simulated web needs (RFC 9112).
 //
 // The parser reads what clients send and refuses what would make two readers disagree: no Host in HTTP/1.1, two
-// different lengths, a length that is no number, a line of a head without a colon. A bare LF ends a line, as RFC 9112
-// allows. Any bytes give a value; nothing is read beyond the input.
+// different lengths, a length that is not a number, a line of a head without a colon. A bare LF ends a line, as RFC
+// 9112 allows. Any bytes give a value; nothing is read beyond the input.
 //
 // Thread: none of its own. Memory bound: views of the input, and the host name.
 
@@ -33,14 +33,14 @@ struct RequestHead {
   std::string_view accept_encoding;
   std::string_view user_agent;
   bool http11 = false;
-  bool keep_alive = false;  // the client would go on with this connection
+  bool keep_alive = false;  // the client would keep this connection
   bool expect_continue = false;
   bool chunked_body = false;
   uint64_t body_bytes = 0;  // Content-Length
   size_t bytes = 0;         // of the head, blank line included
 };
 
-// `head` is overwritten; its views die with `input`.
+// `head` is overwritten; its views are of `input`.
 HeadStatus ParseRequestHead(std::string_view input, RequestHead& head);
 
 // "WWW.X.test:80" to "www.x.test", "[::1]:80" to "::1".

@@ -1,6 +1,6 @@
 // ServerContext: what the connections of one server thread share.
 //
-// Thread: one server thread, but for what the references lead to, which is safe for all.
+// Thread: one server thread, except for the referenced objects, which are safe for all.
 // Memory bound: kScratchBytes, and `most_connections` connections.
 
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace portolan::sim {
 
-// What of a request the answer and the hit log depend on. HTTP/1 and HTTP/2 alike.
+// The parts of a request that the answer and the hit log depend on, for HTTP/1 and HTTP/2.
 struct RequestFacts {
   std::string_view method;
   std::string_view host;
@@ -31,7 +31,7 @@ struct RequestFacts {
   std::string_view user_agent;
 };
 
-// Who asks, over what. Constant while a connection lives.
+// The client and its connection. Constant while a connection lives.
 struct ConnectionFacts {
   uint64_t id = 0;
   bool tls = false;
@@ -50,13 +50,13 @@ struct ServerContext {
   VisitTable& visits;
   TlsIdentity& tls;
   Poller& poller;
-  int64_t idle_ns;  // a connection on which nothing happens for so long is closed
+  int64_t idle_ns;  // a connection on which nothing happens for this long is closed
 
   std::vector<char> scratch = std::vector<char>(kScratchBytes);  // for reads; free between callbacks
 
   // Counts the visit and asks the site.
   SharedAnswer Ask(const RequestFacts& request, const ConnectionFacts& connection, int64_t unix_ns);
-  // The calendar at the beginning of the poller's round: what a round tells of had happened by then.
+  // The calendar time at the beginning of the poller's round: the round's events had happened by then.
   int64_t RoundUnixNs() const { return clock.UnixNs() - (Clock::Real().NowNs() - poller.now_ns()); }
   // Value of the Date field now.
   std::string_view Date(int64_t unix_ns);

@@ -52,7 +52,7 @@ class TableSite : public Site {
   std::function<void(const Request&)> on_request;
 };
 
-// One line an event, as the hit log has it.
+// One line per event, as in the hit log.
 class ListSink : public HitSink {
  public:
   struct Kept {

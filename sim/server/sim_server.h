@@ -38,7 +38,7 @@ struct SimServerOptions {
   HitSink* hits = nullptr;       // outlives the server
   const Clock* clock = nullptr;  // the world's calendar; nullptr: the real one
   size_t most_connections = 20'000;
-  int64_t idle_ns = 75 * kSecond;  // a connection on which nothing happens for so long is closed
+  int64_t idle_ns = 75 * kSecond;  // a connection on which nothing happens for this long is closed
   size_t visit_entries = VisitTable::kDefaultEntries;
 };
 
@@ -73,7 +73,7 @@ class SimServer {
   const std::string& ca_pem() const;  // what clients have to trust
   SimStats stats() const;             // thread: any
 
-  // Every connection is closed and logged when it returns. Once more: nothing.
+  // Closes and logs every connection. A second call does nothing.
   void Stop();
 
  private:

@@ -1,4 +1,4 @@
-// Site: what the server acts out. The world is one (world_site.h); tests bring their own.
+// Site: what the server serves. The world is one (world_site.h); tests have their own.
 //
 // Thread: called from every thread of the server at once.
 

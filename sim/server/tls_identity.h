@@ -6,8 +6,8 @@
 //
 // TLS 1.2 and 1.3, ALPN "h2" (if wanted) and "http/1.1", session tickets for resumption.
 //
-// Thread: any. Memory bound: `most_certificates` certificates of about 1 KiB; the one not asked for longest is thrown
-// away and made again when needed.
+// Thread: any. Memory bound: `most_certificates` certificates of about 1 KiB; the least recently used one is dropped
+// and made again when needed.
 
 #pragma once
 

@@ -1,6 +1,7 @@
 // Transport: the bytes of one accepted connection, plain or through TLS, never blocking.
 //
-// Thread: one owner. Memory bound: of TLS about 10 KiB of OpenSSL's own state a connection; idle buffers are released.
+// Thread: one owner. Memory bound: for TLS about 10 KiB of OpenSSL's own state per connection; idle buffers are
+// released.
 
 #pragma once
 
@@ -35,7 +36,7 @@ class Transport {
   ssize_t Read(char* to, size_t size);                                // 0 at the end
   ssize_t Write(std::string_view bytes, std::string_view then = {});  // plain: both in one call
 
-  // Says goodbye: TLS' close_notify and FIN. The socket can still be read.
+  // Sends close_notify (TLS) and FIN. The socket can still be read.
   void ShutdownWrite();
   // Closes with RST instead of FIN; whatever is in flight may be lost.
   void Reset();

@@ -1,9 +1,9 @@
 // VisitTable: how often a client has asked for a URL before, for answers such as "503, then fine".
 //
 // A table of fixed size: buckets of eight entries in a cache line, the one touched last in front; an entry is 48 bits
-// of the key's hash and a count that stops at 65,535. In a full bucket the entry not touched for longest is forgotten,
-// and its next visit counts as the first. With the default size that begins at about two million URLs; two URLs share
-// an entry with a probability of 8 / 2^48 a visit.
+// of the key's hash and a count that stops at 65,535. In a full bucket the least recently used entry is dropped, and
+// its next visit counts as the first. With the default size that begins at about two million URLs; two URLs share an
+// entry with a probability of 8 / 2^48 per visit.
 //
 // Thread: any. Memory bound: `entries` * 8 bytes (default 32 MiB), touched as it fills.
 
@@ -24,7 +24,7 @@ class VisitTable {
   // `entries` is rounded up to a power of two of at least 64.
   explicit VisitTable(size_t entries = kDefaultEntries);
 
-  // Counts one visit and says how many there were before it.
+  // Counts one visit and returns how many there were before it.
   uint32_t Visit(std::string_view client, bool tls, std::string_view host, std::string_view path_and_query);
 
  private:

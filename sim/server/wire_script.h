@@ -33,7 +33,7 @@ struct WireScript {
   std::shared_ptr<const std::string> shared_body;  // if set: instead of body
   std::string repeat;                              // kEndless: again and again until the client goes
   int64_t delay_ns = 0;                            // before the first byte
-  int64_t byte_interval_ns = 0;                    // kTarpit: one byte, then so long nothing
+  int64_t byte_interval_ns = 0;                    // kTarpit: the pause after each byte
   ScriptEnd end = ScriptEnd::kKeepAlive;
 
   std::string_view Body() const { return shared_body ? std::string_view(*shared_body) : std::string_view(body); }
@@ -41,7 +41,7 @@ struct WireScript {
 
 struct ClientSide {
   bool head_only = false;  // HEAD
-  bool http11 = true;      // HTTP/1.0 knows no chunks
+  bool http11 = true;      // HTTP/1.0 has no chunks
   bool keep_alive = true;  // the client would go on
   std::string_view date;   // value of the Date field; none if empty
 };

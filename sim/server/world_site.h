@@ -1,10 +1,10 @@
-// WorldSite: the world as the site that a server acts out, with a cache of the pages asked for last.
+// WorldSite: the world as the site of a server, with a cache of recently requested pages.
 //
 // A page costs tens of microseconds to write. Where the same pages are asked for again and again (load tests, demos),
-// healthy numbered pages are kept as they were answered, until the world's version of them changes. A crawl, which asks
-// once for each, gains nothing from it and needs none.
+// healthy numbered pages are kept as they were answered, until the world's version of them changes. A crawl requests
+// each page once, so it gains nothing from the cache.
 //
-// Thread: any. Memory bound: `cache_bytes` of answers, the one asked for longest ago goes first; 0: no cache.
+// Thread: any. Memory bound: `cache_bytes` of answers, the least recently used is dropped first; 0: no cache.
 
 #pragma once
 

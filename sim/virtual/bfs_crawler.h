@@ -1,13 +1,13 @@
-// BfsCrawler: the crawler that everybody writes first. Breadth-first, a queue a host, hashes of seen URLs in a table in
-// memory; polite to hosts and addresses, obeys robots.txt. It shows that the virtual world can be crawled whole, and is
-// the rival that has no defence against traps and spam.
+// BfsCrawler: the simplest crawler. Breadth-first, one queue per host, hashes of seen URLs in a table in memory; polite
+// to hosts and addresses, obeys robots.txt. It shows that the simulated web can be crawled completely, and is the rival
+// without any defence against traps and spam.
 //
 // A host has at most one request in progress, and the next one begins no sooner than host_gap after the last one began
-// (or Crawl-delay, or Retry-After). An address's next moment is reserved when a host is put on the clock, so hosts that
-// share an address do not have to fight for it.
+// (or Crawl-delay, or Retry-After). An address's next free time is reserved when a host is scheduled, so hosts that
+// share an address do not compete for it.
 //
-// Thread: one owner. Memory: not bounded, as that of its kind: about 50 bytes a URL that was seen, 100 and its text a
-// URL that waits. Options::max_fetches ends it.
+// Thread: one owner. Memory: not bounded: about 50 bytes per seen URL, 100 and the text per waiting URL.
+// Options::max_fetches ends it.
 // Deterministic: the order of its queues never depends on that of a hash table.
 
 #pragma once
@@ -50,7 +50,7 @@ class BfsCrawler : public FetchEvents {
 
   BfsCrawler(VirtualTime& time, Options options) : time_(time), options_(options) {}
 
-  // Before Seed. The web answers to this crawler, so neither can be made whole first.
+  // Call it before Seed. The web sends its answers to this crawler, so the two must be connected after construction.
   void Attach(FetchPort& port) { port_ = &port; }
   void Seed(const std::vector<std::string>& urls);
 

@@ -1,5 +1,5 @@
-// Exchange: a fetch under way in the virtual world: what was asked, and what will come of it, when. Everything is
-// decided when it begins; the answer is made when it ends.
+// Exchange: a fetch in progress in the virtual web: the request, its result and its times. Everything is decided when
+// it begins; the answer is made when it ends.
 
 #pragma once
 
@@ -25,7 +25,7 @@ struct Exchange {
   Place place;
   PageKind page_kind = PageKind::kNormal;
   bool tls = false;
-  bool requested = false;  // it came to a request: the hit log knows of it
+  bool requested = false;  // a request was made: it is in the hit log
   FetchOutcome outcome = FetchOutcome::kAnswered;
   int status = 0;
   int64_t begin_ns = 0;
@@ -38,8 +38,8 @@ struct Exchange {
   int64_t end_ns() const { return begin_ns + took_ns; }
 };
 
-// What a fetcher with these limits makes of answer->fault: sets outcome, status, times and body_bytes, and cuts the
-// answer's body where the fetcher would. REQUIRES: answer, and times of a healthy answer.
+// Applies answer->fault as a fetcher with these limits would see it: sets outcome, status, times and body_bytes, and
+// cuts the answer's body where the fetcher would. REQUIRES: answer, and times of a healthy answer.
 void ApplyWireFault(const FetchLimits& limits, Exchange& exchange);
 
 // The answer as the fetcher would hand it on. REQUIRES: answer, or an outcome without one.

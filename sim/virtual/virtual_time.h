@@ -1,10 +1,10 @@
-// VirtualTime: a clock that stands still while code runs, and jumps from event to event. 41 days pass in the time that
-// their events take to compute.
+// VirtualTime: a clock that stands still while code runs, and jumps from event to event. 41 days take only as long as
+// computing their events.
 //
 // Events run in the order of (time, order of asking), so the same program gives the same run, on any machine.
 // An event that asks for a moment in the past runs at once, after those that are already due.
 //
-// Thread: one owner. Memory: 24 bytes an event that waits, and its callback.
+// Thread: one owner. Memory: 24 bytes per waiting event, and its callback.
 
 #pragma once
 
@@ -24,7 +24,7 @@ class VirtualTime : public Clock {
   // What the crawler's clock says, and what time it is.
   int64_t UnixNs() const override { return TrueUnixNs() + error_ns_; }
   int64_t TrueUnixNs() const { return unix_base_ns_ + now_ns_; }
-  // Somebody sets the crawler's clock; the steady one goes on.
+  // Sets the crawler's calendar; the steady clock does not change.
   void SetClockError(int64_t error_ns) { error_ns_ = error_ns; }
 
   void At(int64_t time_ns, std::function<void()> callback);

@@ -90,7 +90,9 @@ void VirtualWeb::Resolve(ResolveTask&& task) {
     if (hits_ != nullptr) hits_->OnDns(time_.TrueUnixNs(), task.name, "A", rcode);
   }
   time_.At(time_.NowNs() + took_ns,
-           [this, resolution = std::move(resolution)]() mutable { handler_.OnResolved(std::move(resolution)); });
+           [this, alive = std::weak_ptr(alive_), resolution = std::move(resolution)]() mutable {
+             if (!alive.expired()) handler_.OnResolved(std::move(resolution));
+           });
 }
 
 void VirtualWeb::Fetch(FetchTask&& task) {
@@ -99,8 +101,31 @@ void VirtualWeb::Fetch(FetchTask&& task) {
   Lose(exchange);
   if (exchange.requested && hits_ != nullptr) Tell(exchange);
   const int64_t end_ns = exchange.end_ns();
-  const uint32_t slot = Keep(std::move(exchange));
-  time_.At(end_ns, [this, slot] { Deliver(slot); });
+  DeliverAt(end_ns, Keep(std::move(exchange)));
+}
+
+void VirtualWeb::DeliverAt(int64_t time_ns, uint32_t slot) {
+  deliveries_.resize(under_way_.size());
+  deliveries_[slot] = next_delivery_++;
+  time_.At(time_ns, [this, alive = std::weak_ptr(alive_), slot, delivery = deliveries_[slot]] {
+    if (alive.expired() || deliveries_[slot] != delivery) return;
+    deliveries_[slot] = 0;
+    Deliver(slot);
+  });
+}
+
+void VirtualWeb::CancelFetches() {
+  for (uint32_t slot = 0; slot < deliveries_.size(); ++slot) {
+    if (deliveries_[slot] == 0) continue;
+    Exchange& exchange = under_way_[slot];
+    exchange.answer.reset();
+    exchange.status = 0;
+    exchange.body_bytes = 0;
+    exchange.outcome = FetchOutcome::kCancelled;
+    exchange.first_byte_ns = 0;
+    exchange.took_ns = time_.NowNs() - exchange.begin_ns;
+    DeliverAt(time_.NowNs(), slot);
+  }
 }
 
 const VirtualWeb::Options::Outage* VirtualWeb::OutageAt(int64_t time_ns) const {
@@ -197,7 +222,7 @@ bool VirtualWeb::NeedsBytes(const Exchange& exchange) const {
     case PageKind::kFlaky:
       return true;
     case PageKind::kFault:
-      // A fault that is not on the wire is a bomb, and that is not made where nobody reads it.
+      // A fault that is not on the wire is a bomb, and that is not made if it is not read.
       return world_.FaultOf(exchange.place) != WireFault::kNone;
     default:
       return false;

@@ -1,7 +1,7 @@
-// Request and Answer: what the simulated web is asked, and what it does, down to the bytes on the wire.
+// Request and Answer of the simulated web, down to the bytes on the wire.
 //
-// An Answer is data. The server (sim/server) acts it out on sockets, the virtual world (sim/virtual) in time only, so
-// both show the same web. Misbehaviour is part of the answer: when nothing comes, when it stops, what is cut.
+// An Answer is data. The server (sim/server) plays it on sockets, the virtual web (sim/virtual) only in time, so both
+// show the same web. Misbehaviour is part of the answer: when nothing comes, when it stops, what is cut.
 
 #pragma once
 
@@ -51,7 +51,7 @@ enum class Framing : uint8_t { kLength, kChunked, kClose };
 struct Answer {
   int status = 200;
   // Content-Type, ETag, Last-Modified, Location, Retry-After, X-Robots-Tag, Content-Encoding …; never Content-Length,
-  // Transfer-Encoding or Connection: those are the server's, from `framing` and `keep_alive`.
+  // Transfer-Encoding or Connection: the server sets those, from `framing` and `keep_alive`.
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;  // as sent: content coding applied
   Framing framing = Framing::kLength;

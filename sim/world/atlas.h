@@ -1,13 +1,13 @@
-// Atlas: which domains, hosts and pages there are, how they are called, and what each host is like.
+// Atlas: the domains, hosts and pages, their names, and the properties of each host.
 //
-// All that is decided for a host stands in one HostFacts, drawn when the world is made: answers, robots.txt and truth
-// read the same field. Hosts have a number over all domains ("hid"); spam farms have none.
+// Everything that is decided for a host is in one HostFacts, drawn when the world is made: answers, robots.txt and
+// truth read the same field. Hosts have a number over all domains ("hid"); spam farms have none.
 //
 // Two trees make everything reachable: domain d has the children kDomainBranch·d+1 …, host h of a domain the children
-// kHostBranch·h+1 … of the same domain; the parent's home page links to the home pages of the children. Troubles that
-// hide a host (DNS, TLS, robots.txt) befall only those without children.
+// kHostBranch·h+1 … of the same domain; the parent's home page links to the home pages of the children. Faults that
+// hide a host (DNS, TLS, robots.txt) affect only hosts without children.
 //
-// Memory: about 70 bytes a host, most of it its name. Thread: const after construction.
+// Memory: about 70 bytes per host, mostly its name. Thread: const after construction.
 
 #pragma once
 

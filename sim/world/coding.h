@@ -16,7 +16,7 @@ std::string_view CodingName(ContentCoding coding);  // as in Content-Encoding
 
 std::string Compress(ContentCoding coding, std::string_view bytes);
 
-// A gzip member that unfolds to `bytes` zeros, about a thousandth of it.
+// A gzip member that decodes to `bytes` zeros; its size is about a thousandth of that.
 std::string GzipBomb(uint64_t bytes);
 
 // "Sun, 06 Nov 1994 08:49:37 GMT", and back; -1 for anything else.

@@ -1,8 +1,8 @@
-// Draws: random choices that depend on nothing but (seed, what is drawn, for whom).
+// Draws: random choices that depend only on the seed, on what is drawn, and on for what it is drawn.
 //
-// Every property of the world is one of these, so that it can be asked for again at any time without being stored.
-// exp and log are written out, because those of the C library differ in their last bit between machines, and a world
-// must be the same everywhere.
+// Every property of the world is one of these, so that it can be computed again at any time without being stored. exp
+// and log are written out, because those of the C library differ in their last bit between machines, and a world must
+// be the same everywhere.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace portolan::sim {
 
-// What is drawn: one salt a question, so that answers are independent.
+// What is drawn: one salt per question, so that answers are independent.
 enum class Salt : uint64_t {
   kDomainName = 1,
   kDomainHosts,

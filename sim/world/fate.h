@@ -1,7 +1,7 @@
-// Fate: what a numbered page is like (its kind and fault), where redirects lead, and when a page changes.
+// Fate: the kind and fault of a numbered page, where redirects lead, and when a page changes.
 //
 // All are asked of the content host (HostFacts::content), so that mirrors share them. Only pages without children in
-// the tree of their host are drawn for evil kinds.
+// the tree of their host can get a faulty kind.
 //
 // Changes are a Poisson process: time is cut into windows of the page's mean interval, each window draws how many
 // changes it has (Poisson of mean 1) and when. The version is the window and the index of the last change.

@@ -1,4 +1,4 @@
-// The hit log: what clients did to the simulated web, one line of tab-separated fields an event, in the order of time.
+// The hit log: what clients did to the simulated web, one line of tab-separated fields per event, in the order of time.
 //
 //   H <unix_ns> <connection> <address> <host> <tls 0|1> <method> <path and query> <status> <bytes sent> <end_ns> <user
 //   agent> <http 1|2>
@@ -13,11 +13,11 @@
 // later. Requests that came together are all stamped before the first of them is answered. So requests of which one
 // waits for the other never overlap in the log, and those that were open at once do, however fast the answers are.
 //
-// O and C are in that order, too, if the server has one thread: who closes a connection and then opens another is never
-// seen to have both.
+// O and C are in that order, too, if the server has one thread: a client that closes a connection and then opens
+// another is never seen with both.
 //
-// <address> is the local address that the client connected to, which is what IP politeness goes by. Bytes below 0x21,
-// '%' and 0x7f in names and paths are percent-encoded. The path is kept as the client sent it, else.
+// <address> is the local address that the client connected to, which IP politeness is about. Bytes below 0x21, '%' and
+// 0x7f in names and paths are percent-encoded. Otherwise the path is kept as the client sent it.
 
 #pragma once
 

@@ -31,6 +31,7 @@ HostRobots::HostRobots(const WorldParams& params, uint64_t seed, const Atlas& at
     : seed_(seed),
       delay_share_(params.crawl_delay),
       delay_s_(params.crawl_delay_s),
+      own_(params.robots_own),
       change_ns_(static_cast<int64_t>(std::max<uint64_t>(1, params.robots_change_s)) * 1'000'000'000),
       atlas_(atlas),
       paths_(paths) {}
@@ -122,6 +123,7 @@ std::string HostRobots::File(uint32_t hid, int64_t unix_ns) const {
     for (int i = 0; i <= kSections; ++i) {
       if ((mask >> i & 1) != 0) text += kRules[i];
     }
+    for (uint64_t i = 0; i < own_; ++i) text += fmt::format("Disallow: /own-{}-{}/\n", hid, i);
     text += '\n';
   };
   if ((facts.style & 64) != 0) text += fmt::format("# robots.txt of {}\n\n", atlas_.Name(hid));

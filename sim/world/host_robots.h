@@ -38,6 +38,7 @@ class HostRobots {
   uint64_t seed_;
   double delay_share_;
   double delay_s_;
+  uint64_t own_;
   int64_t change_ns_;
   const Atlas& atlas_;
   const Paths& paths_;

@@ -1,5 +1,5 @@
-// LinkPlan: which links stand on a page, in document order. The one place that decides it: Links(), rendering and
-// enumeration all run through here.
+// LinkPlan: the links of a page, in document order. This is the only place that decides it: Links(), rendering and
+// enumeration all use it.
 //
 // A page has, in this order: perhaps rel=canonical; the template's navigation (the first pages of the host); the
 // children in the tree of pages; on home pages the children in the trees of hosts and domains; perhaps a way into a
@@ -93,7 +93,7 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
   if (atlas.all_domains() > atlas.domains() && Unit(Mix64(chances)) < params.spam_entry &&
       (params.spam_doors >= 1 || Unit(Draw(web.seed, Salt::kSpam, ~uint64_t{id.domain})) < params.spam_doors)) {
     link.draw = NextDraw(row);
-    // Who spams a guest book comes back: a domain's links lead to few farms.
+    // A spammer returns to the same sites: a domain's links lead to few farms.
     const uint64_t which = params.spam_campaigns == 0 ? link.draw
                                                       : Draw(web.seed, Salt::kSpam, ~uint64_t{id.domain},
                                                              1 + (link.draw >> 32) % params.spam_campaigns);
@@ -109,7 +109,7 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
   const auto external = alone ? 0
                               : static_cast<uint64_t>(static_cast<double>(rest) * params.external_share +
                                                       static_cast<double>(chances >> 48) * 0x1p-16);
-  // A host of few pages does not repeat itself without end.
+  // A host with few pages does not repeat links without limit.
   const uint64_t local = std::min(rest - std::min(rest, external), 8 + 6 * pages);
   const uint32_t friends = atlas.Friends(id.domain);
   const uint64_t nofollow_below = static_cast<uint64_t>(params.nofollow * 256);
@@ -119,7 +119,7 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
     uint64_t draw = NextDraw(row);
     spread += external;
     if (spread < both) {
-      // Every other one is news: it changes with the page.
+      // Every second one changes with the page.
       if ((i & 1) != 0 && version != 0) draw = Mix64(draw + version);
       const double unit = Unit(draw);
       link.target = {self, PlaceClass::kPage, static_cast<uint64_t>(static_cast<double>(pages) * unit * unit)};

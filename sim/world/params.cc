@@ -77,6 +77,7 @@ const std::vector<Field>& Fields() {
       {"robots_groups", &WorldParams::robots_groups},
       {"robots_changing", &WorldParams::robots_changing},
       {"robots_change_s", &WorldParams::robots_change_s},
+      {"robots_own", &WorldParams::robots_own},
       {"restricted_pages", &WorldParams::restricted_pages},
       {"crawl_delay", &WorldParams::crawl_delay},
       {"crawl_delay_s", &WorldParams::crawl_delay_s},
@@ -248,7 +249,7 @@ Status SetParam(WorldParams& params, std::string_view key, std::string_view valu
 Status SetParam(WorldParams& params, std::string_view pair) {
   const size_t equals = pair.find('=');
   if (equals == std::string_view::npos) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no parameter of a world: write KEY=VALUE", pair));
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a parameter of a world: write KEY=VALUE", pair));
   }
   return SetParam(params, pair.substr(0, equals), pair.substr(equals + 1));
 }

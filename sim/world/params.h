@@ -1,10 +1,10 @@
-// WorldParams: everything that may differ between two simulated webs, but for the seed; and the named profiles.
+// WorldParams: everything that may differ between two simulated webs, except the seed; and the named profiles.
 //
 // A profile is a table of profiles.toml, which is part of the program; a file of the same form adds more. "base" names
 // the profile that another starts from. Rates are shares between 0 and 1.
 //
 // Rates of page kinds are shares of all pages, but only pages without children in their host's tree are drawn for them
-// (nine of ten), so that no evil hides a healthy page from a crawl that starts at the seed. Rates of hosts likewise:
+// (nine of ten), so that no fault hides a healthy page from a crawl that starts at the seed. Rates of hosts likewise:
 // only hosts that no other host depends on are drawn.
 
 #pragma once
@@ -33,7 +33,7 @@ struct WorldParams {
   uint64_t giant_pages = 0;
 
   // Links.
-  double links_mean = 20;       // out-links a page
+  double links_mean = 20;       // out-links per page
   double links_sigma = 0.6;     // of the lognormal number
   uint64_t links_max = 1000;    // cap
   uint64_t links_nav = 8;       // of them in the template of the host
@@ -82,6 +82,7 @@ struct WorldParams {
   double robots_groups = 0;    // of those: groups for named agents
   double robots_changing = 0;  // of those: other rules after each robots_change_s
   uint64_t robots_change_s = 86400;
+  uint64_t robots_own = 0;         // of those: lines that name what only this host would have
   double restricted_pages = 0.05;  // of pages: in places that rules speak of
   double crawl_delay = 0;          // of hosts with rules
   double crawl_delay_s = 2;        // the longest

@@ -1,10 +1,10 @@
 // Paths: the path and query of every place, and the way back.
 //
 // A page's number is the last run of digits in its path; words, directories and the form around it are drawn from host
-// and number, so a path that differs in one byte from what would be written is no page. All paths are in the form that
-// the WHATWG URL standard gives them: nothing to escape, nothing to resolve.
+// and number, so a path that differs in one byte from what would be written is not a page. All paths are in the form
+// that the WHATWG URL standard gives them: nothing to escape, nothing to resolve.
 //
-// Restricted sections: some pages lie where rules of robots.txt may speak of them. A section has an inside, which its
+// Restricted sections: some pages are in sections that rules of robots.txt may name. A section has an inside, which its
 // rule forbids, and an outside, which looks similar and is not meant by the rule; so truth follows from the place.
 
 #pragma once
@@ -63,7 +63,7 @@ class Paths {
 
 // Trap states.
 inline constexpr uint64_t kLoopDepth = 300;  // a symlink loop ends where file systems say ELOOP; deeper is kNothing
-inline constexpr int kQueryBits = 3;         // a growing query: a leading 1, then three bits a value
+inline constexpr int kQueryBits = 3;         // a growing query: a leading 1, then three bits per value
 inline constexpr uint64_t kQuerySteps = 20;
 inline constexpr uint64_t kSessionItems = 256;  // items of a shop: the low eight bits; the session stands above
 

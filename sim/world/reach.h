@@ -1,7 +1,8 @@
-// Enumerate: which numbered pages a polite crawl from the seeds would ask for, and of what kinds they are.
+// Enumerate: which numbered pages a polite crawl from the seeds would request, and their kinds.
 //
-// A breadth-first search without a queue: one bit a page says "seen", another "looked at", and sweeps over the bits go
-// on until nothing is new. Memory: three bits a page. Time: each page's links are drawn once, about a microsecond.
+// A breadth-first search without a queue: one bit per page says "seen", another "looked at", and sweeps over the bits
+// are repeated until nothing is new. Memory: three bits per page. Time: each page's links are drawn once, about a
+// microsecond.
 //
 // Traps and spam farms are not entered: they are endless. Nothing is lost by that, since every page behind them is
 // reachable without them.

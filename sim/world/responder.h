@@ -1,4 +1,4 @@
-// Responder: requests in, Answers out, as the place behind the URL is fated.
+// Responder: requests in, Answers out, as the place behind the URL determines.
 //
 // Thread: any number at a time. Memory: the bomb, made once when it is first asked for.
 

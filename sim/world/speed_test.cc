@@ -58,7 +58,7 @@ TEST(WorldSpeedSlowTest, AnswersLinksAndSearches) {
     const double answer_s = Seconds(begin);
     const double n = static_cast<double>(places.size());
     std::printf(
-        "%-8s UrlOf %.2f us, FindUrl %.2f us, Links %.2f us a page (%.0f ns a link, %.0f bytes), Respond %.1f us "
+        "%-8s UrlOf %.2f us, FindUrl %.2f us, Links %.2f us per page (%.0f ns per link, %.0f bytes), Respond %.1f us "
         "a page of %.0f bytes, %.2f GB/s\n",
         profile, name_s / n * 1e6, find_s / n * 1e6, links_s / n * 1e6, links_s / static_cast<double>(links) * 1e9,
         static_cast<double>(link_bytes) / static_cast<double>(links), answer_s / n * 1e6,

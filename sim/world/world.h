@@ -1,19 +1,19 @@
 // World: a web that is a pure function of (parameters, seed, URL, time). Nothing is stored, any size fits.
 //
 // Domains 0 … D-1 in the order of popularity, hosts 0 … H-1 within a domain, pages 0 … P-1 within a host. All names end
-// in ".test", which no resolver of the real internet knows (RFC 6761). A host's name and a page's path contain their
-// numbers, so a URL leads back to its place without any table.
+// in ".test", which does not exist in the real DNS (RFC 6761). A host's name and a page's path contain their numbers,
+// so a URL leads back to its place without any table.
 //
 // Page 0 is the home page. In a host without evils every page is reachable from page 0 within the host; every host of a
-// domain is reachable from its host 0 over home pages; every domain is linked from a more popular one; evils befall
-// only pages and hosts that no others depend on; so all that is not forbidden is reachable from the seed, the home page
-// of domain 0 (Seeds()).
+// domain is reachable from its host 0 over home pages; every domain is linked from a more popular one; faults affect
+// only pages and hosts that no others depend on; so everything that is not forbidden is reachable from the seed, the
+// home page of domain 0 (Seeds()).
 //
 // Traps (calendars, session ids, loops, growing queries) and spam farms are endless: a Place of them has a class and a
 // state of 64 bits, and no number.
 //
-// Thread: const after construction; any number of threads. Memory: a few words a domain (ten million pages in some tens
-// of thousands of domains: megabytes), nothing a page.
+// Thread: const after construction; any number of threads. Memory: a few words per domain (ten million pages in some
+// tens of thousands of domains: megabytes), nothing per page.
 
 #pragma once
 
@@ -63,7 +63,7 @@ struct OutLink {
   bool nofollow = false;  // rel=nofollow on the link, or the page is kPageNofollow
 };
 
-// What a numbered page is like. Evils are drawn per page from the rates of the parameters.
+// The properties of a numbered page. Faults are drawn per page from the rates of the parameters.
 enum class PageKind : uint8_t {
   kNormal,
   kRedirect,       // 301, 302, 307 or 308 to RedirectTarget()

@@ -2,7 +2,7 @@
 //
 // ByteReader never reads past its view. A read that does not fit returns false (or an empty optional) and the reader
 // stays failed, so that a parser can read a whole struct and test ok() once. Bytes are std::string_view throughout: a
-// view into somebody's buffer, valid only as long as that buffer.
+// view into another buffer, valid only as long as that buffer.
 
 #pragma once
 
@@ -36,7 +36,7 @@ void AppendLe(std::string& out, T value) {
   out.append(bytes, sizeof bytes);
 }
 
-// The longest encoding of a 64-bit varint (7 bits a byte, low bits first, high bit = more follow).
+// The longest encoding of a 64-bit varint (7 bits per byte, low bits first, high bit = more follow).
 inline constexpr size_t kMaxVarint = 10;
 
 // Writes `value` at `to` (room for kMaxVarint bytes) and returns the end.

@@ -1,8 +1,8 @@
 // CHECK: the program is wrong, and going on would make it worse. Prints where and why, then aborts.
 //
 // For conditions that only a programming error can break. Bytes from the network or the disk are never CHECKed: they
-// give a value or a named error. DCHECK marks one on a hot path: a single comparison, on in every build, because tests
-// and users run the same objects.
+// give a value or a named error. DCHECK marks a check on a hot path: a single comparison. It is on in every build,
+// because tests and users run the same objects.
 
 #pragma once
 

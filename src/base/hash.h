@@ -1,8 +1,8 @@
-// The 64-bit hash of byte strings that everybody can compute, and the mixing of numbers.
+// The unkeyed 64-bit hash of byte strings, which anyone can compute, and the mixing of numbers.
 //
 // Hash64 is XXH3-64 with seed 0, for what is compared beyond one crawl (the fingerprint of a page in the crawl log) and
-// what no stranger chooses; its values are on disk and never change. What strangers can aim at (URLs, hosts, origins,
-// domains, addresses) is hashed with the crawl's key: base/hash_key.h.
+// what outsiders cannot choose; its values are on disk and never change. What outsiders can choose (URLs, hosts,
+// origins, domains, addresses) is hashed with the crawl's key: base/hash_key.h.
 
 #pragma once
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr HashKey::Words kWords = {0x0123456789abcdef, 0xfedcba9876543210, 0x0f1e2d3c4b5a6978, 0x8796a5b4c3d2e1f0};
 
-// The identity of URLs in crawls that are on disk: these values may never change. One for each way through XXH3.
+// The identity of URLs in crawls that are on disk: these values may never change. One for each code path of XXH3.
 TEST(HashKeyTest, GoldenValues) {
   const HashKey key(kWords);
   EXPECT_EQ(key.Hash(""), 0x5deca66ebafc2082U);
@@ -33,7 +33,7 @@ TEST(HashKeyTest, TheKnownKeyIsHash64) {
   EXPECT_FALSE(HashKey::Known() == HashKey(kWords));
 }
 
-// Each bit of the 32 bytes counts, for inputs of every length: that is every way through XXH3.
+// Each bit of the 32 bytes counts, for inputs of every length: that is every code path of XXH3.
 TEST(HashKeyTest, EveryBitOfTheSecretCounts) {
   std::string text;
   for (size_t size = 0; size < 600; size += size < 20 ? 1 : 37) {

@@ -1,4 +1,4 @@
-// Structured logging: a message that is always the same words, and fields that carry what varies.
+// Structured logging: a message of fixed words, and fields for what varies.
 //
 //   Log(LogLevel::kInfo, "merge done", {{"keys", keys}, {"seconds", seconds}});
 //

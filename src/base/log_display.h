@@ -11,11 +11,11 @@
 
 namespace portolan {
 
-// Held while a log line is written. Whoever draws holds it, too.
+// Held while a log line is written. The code that draws the block must hold it, too.
 [[nodiscard]] std::unique_lock<std::mutex> LockLog();
 
-// `prelude` says what is to be written before each line (what takes the block away); it is called while LockLog is
-// held. An empty function: there is no display any more.
+// `prelude` returns what to write before each line (it erases the block); it is called while LockLog is held. An empty
+// function: there is no display any more.
 void SetLogPrelude(std::function<std::string()> prelude);
 
 }  // namespace portolan

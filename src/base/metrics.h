@@ -1,7 +1,7 @@
 // The metrics registry: counters, gauges and histograms that any part may add, served later as Prometheus text.
 //
-// Storage and text form are prometheus-cpp's; this header keeps its templates out of everybody's translation units.
-// A metric is made once (usually at start) and lives as long as its registry; updating it is one atomic operation.
+// Storage and text form are prometheus-cpp's; this header keeps its templates out of other translation units. A metric
+// is made once (usually at start) and lives as long as its registry; updating it is one atomic operation.
 //
 // Thread: Make* and PrometheusText take the registry's lock; updates are lock-free from every thread.
 
@@ -57,7 +57,7 @@ class MetricsRegistry {
   MetricsRegistry(const MetricsRegistry&) = delete;
   MetricsRegistry& operator=(const MetricsRegistry&) = delete;
 
-  // The same name and labels give the same metric again. REQUIRES: a valid Prometheus name, one type a name.
+  // The same name and labels give the same metric again. REQUIRES: a valid Prometheus name, one type per name.
   Counter MakeCounter(const std::string& name, const std::string& help, MetricLabels labels = {});
   Gauge MakeGauge(const std::string& name, const std::string& help, MetricLabels labels = {});
   // `bounds` are the upper edges of the buckets, rising; values above the last are counted too.

@@ -16,7 +16,7 @@
 namespace portolan {
 
 enum class ErrorCode : uint8_t {
-  kInvalidArgument,  // the caller asked for something that cannot be
+  kInvalidArgument,  // the caller asked for something impossible
   kNotFound,         // no such file, key or verb
   kExists,           // it must not exist, and it does
   kIo,               // the system refused a read, write or sync

@@ -1,4 +1,4 @@
-// UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing past U+10FFFF.
+// UTF-8 as in RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF.
 
 #pragma once
 

@@ -122,9 +122,9 @@ std::vector<Checkpointable*> Beast::Checkpointables() {
 Status Beast::Place(std::string_view record, const BudgetVerdict& verdict) {
   if (!verdict.fresh && counts_.out == 0) {
     return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: a URL came back that had not been handed out", options_.name));
+                fmt::format("{}: a URL was returned that had not been handed out", options_.name));
   }
-  // A verdict may be some queues old; what it promised is kept, but the current queue takes nothing.
+  // A verdict may be some queues old; its place is kept, but the current queue takes nothing.
   const uint64_t number = std::max(tick_ + 1, uint64_t{verdict.judged_tick} + 1 + verdict.place);
   const bool fits = !verdict.later && number < tick_ + queues_;
   RETURN_IF_ERROR(fits ? slot(number).Append(record) : failed_->Append(record));
@@ -139,7 +139,7 @@ Status Beast::Place(std::string_view record, const BudgetVerdict& verdict) {
 }
 
 void Beast::EndPass() {
-  if (rescanning()) return;  // the next one begins when this is over: never two in one pass
+  if (rescanning()) return;  // the next one begins when this is finished: never two in one pass
   emptied_ = 0;
   if (counts_.failed == 0) return;
   Double();

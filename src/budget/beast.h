@@ -1,34 +1,33 @@
 // Beast: budget enforcement with anti-spam tactics (IRLbot thesis, ch. VII.2 and Theorem 7).
 //
-// A URL beyond its domain's budget is delayed, never dropped. The reputation stage says of each unique URL how many
-// budgets of its domain wait before it: its place. Queues Q on disk are numbered by ticks; tick t is the current queue,
+// A URL beyond its domain's budget is delayed, never dropped. The reputation stage gives each unique URL its place: how
+// many budgets of its domain are queued before it. Queues Q on disk are numbered by ticks; tick t is the current queue,
 // which is read, and those up to t + j - 1 are written: place 0 goes to t + 1, place 1 to t + 2, and so on. What does
-// not fit before the horizon waits in Q_F. Files are used again in a ring: queue n is slot n mod max_queues.
+// not fit before the horizon waits in Q_F. Files are reused in a ring: queue n is slot n mod max_queues.
 //
 // When the current queue is empty the tick moves on, past empty queues at once. After a pass, j queues emptied, j
-// doubles and Q_F is read once, in the order in which URLs came, while the crawl goes on: each URL that was in it is
-// handed back to be judged again, with the budget that its domain has by now, and returns to a queue or to Q_F's end.
-// Since passes get twice as long each time, Q_F, which grows with the crawl, costs the same for each page: at most
-// 2b(2L - 1) bytes, whatever the size of the crawl.
+// doubles and Q_F is read once, in the order in which URLs came, while the crawl continues: each URL in it is handed
+// back to be judged again, with the budget that its domain has by now, and returns to a queue or to Q_F's end. Since
+// passes get twice as long each time, Q_F, which grows with the crawl, costs the same per page: at most 2b(2L - 1)
+// bytes, whatever the size of the crawl.
 //
 // Where this departs from the thesis:
-//   - at max_queues, which the thesis calls a limit of the system, j stays but passes go on doubling up to
-//   longest_pass,
-//     so the bound holds there too;
+//   - at max_queues, which the thesis calls a limit of the system, j stays but passes continue to double up to
+//     longest_pass, so the bound holds there too;
 //   - when all queues are empty and Q_F is not (a crawl of few domains), the oldest `starved_scan` URLs of Q_F are
 //     handed back at once instead of all: a small crawl does not wait, and a giant domain does not make every few
-//     pages cost a reading of all its URLs. The rest stay in order, so everybody's turn comes;
+//     pages cost a reading of all its URLs. The rest stay in order, so every URL gets its turn;
 //   - Q_F with nothing in it ends a pass without doubling j.
 //
 // Thread: one owner. Reads no clock and no randomness.
 // Invariants (CheckInvariants): a URL is in one queue, in Q_F, or handed back and not yet returned; queues lie between
 // the tick and the horizon; a re-scan covers no more than Q_F holds; 2 <= j <= max_queues.
-// Memory bound: 1 KiB a queue that was never used, 64 KiB of the compressor for each with an unfinished file, and for
-// each that is being filled or read three times block_size more: 128 queues in use take less than 20 MiB. A queue with
-// an unfinished file holds it open.
-// At the bound of the disk: a failed Place has changed nothing and may be tried again.
-// Durability: Checkpointables. What was handed back and is not returned belongs to whom it was handed: it must be in
-// that stage's checkpoint of the same commit.
+// Memory bound: 1 KiB for each queue that was never used, 64 KiB of the compressor for each with an unfinished file,
+// and for each that is being filled or read three times block_size more: 128 queues in use take less than 20 MiB. A
+// queue with an unfinished file holds it open.
+// When the disk is full: a failed Place has changed nothing and may be tried again.
+// Durability: Checkpointables. URLs that were handed back and not returned belong to the stage that got them: they must
+// be in that stage's checkpoint of the same commit.
 
 #pragma once
 
@@ -51,18 +50,18 @@ struct BeastOptions {
   uint32_t initial_queues = 2;  // j of the first pass, 2 … max_queues
   // The ring of files. Fixed when a crawl begins: a store that exists keeps the number it was made with.
   uint32_t max_queues = 128;
-  uint64_t longest_pass = uint64_t{1} << 20;   // queues; at least max_queues counts
-  uint64_t starved_scan = uint64_t{16} << 10;  // URLs of Q_F that an idle crawl asks back at a time
+  uint64_t longest_pass = uint64_t{1} << 20;   // in queues; values below max_queues count as max_queues
+  uint64_t starved_scan = uint64_t{16} << 10;  // URLs of Q_F that are handed back at a time in an idle crawl
   size_t block_size = size_t{16} << 10;        // raw bytes of a block, for each queue
-  // Of Q_F's files and of the queues'. A queue's file is used again until it is full, so the ring may keep as much of
-  // what was read on disk for each queue.
+  // Of Q_F's files and of the queues'. A queue's file is reused until it is full, so each queue of the ring may keep up
+  // to this much already-read data on disk.
   uint64_t failed_segment_size = uint64_t{64} << 20;
   uint64_t queue_segment_size = uint64_t{16} << 20;
   Codec codec = Codec::kLz4;
-  bool durable = true;  // false when no manifest is ever committed: consumed files go at once
+  bool durable = true;  // false when no manifest is ever committed: consumed files are removed at once
 };
 
-// What the reputation stage says of a URL.
+// What the reputation stage decided about a URL.
 struct BudgetVerdict {
   uint32_t judged_tick = 0;  // tick() when it was judged
   uint32_t place = 0;        // budgets of its domain that are queued before it
@@ -91,15 +90,15 @@ class Beast {
   // Takes a URL. Each that PopFailed gave must come here once with fresh = false.
   Status Place(std::string_view record, const BudgetVerdict& verdict);
 
-  // Up to `max` of the current queue's oldest records; first moves to the next queue that has some. None: everything is
-  // empty, or all that is left is being judged again. A batch never mixes queues: tick() is its queue.
+  // Up to `max` of the current queue's oldest records; first moves to the next queue that has some. Empty: everything
+  // is empty, or all that is left is being judged again. A batch never mixes queues: tick() is its queue.
   Result<std::vector<std::string>> Pop(size_t max);
 
-  // A re-scan is going on: PopFailed has something.
+  // A re-scan is running: PopFailed has something.
   bool WantsRebudget() const { return rescan_left_ > 0; }
   // How many PopFailed should give now, so that the re-scan takes 15/16 of its pass, a steady load; when there is
-  // nothing else to crawl, so many that `starved_scan` are out. Asking for more is allowed and costs the disk its
-  // evenness.
+  // nothing else to crawl, as many as keep `starved_scan` handed out. Asking for more is allowed, but makes the disk
+  // load uneven.
   uint64_t RebudgetDue() const;
   Result<std::vector<std::string>> PopFailed(size_t max);
 
@@ -115,7 +114,7 @@ class Beast {
   uint64_t disk_bytes_written() const { return env_.counters().bytes_written; }
   uint64_t disk_bytes_read() const { return env_.counters().bytes_read; }
 
-  // All of them belong into every commit. Valid as long as this.
+  // All of them must be in every commit. Valid as long as this.
   std::vector<Checkpointable*> Checkpointables();
   Status CheckInvariants() const;
 
@@ -159,7 +158,7 @@ class Beast {
   uint64_t emptied_ = 0;
   uint64_t rescan_left_ = 0;  // URLs at the front of Q_F that the re-scan has not read
   uint64_t rescan_size_ = 0;  // … when it began
-  uint64_t queue_size_ = 0;   // URLs of the current queue when it became that
+  uint64_t queue_size_ = 0;   // URLs of the current queue when it became the current one
   BeastCounts counts_;
 };
 

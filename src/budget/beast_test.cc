@@ -230,7 +230,7 @@ TEST_F(BeastTest, AnIdleCrawlAsksBackTheOldestFirstAndNotAll) {
 }
 
 TEST_F(BeastTest, ADomainWhoseReputationRisesGetsOut) {
-  // Budget 1: one page a queue. With budget 50 all that failed fits at once.
+  // Budget 1: one page per queue. With budget 50 all that failed fits at once.
   Open(2, 8);
   uint32_t used = 0;
   uint32_t budget = 1;

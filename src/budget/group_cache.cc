@@ -73,7 +73,7 @@ GroupCache::Entry& GroupCache::Touch(uint64_t hash) {
   return set[middle];
 }
 
-// A file on its way to disk. Jobs touch it one after the other; the owner only when they are over.
+// A file that is being written. Jobs use it one after the other; the owner only when they are finished.
 struct GroupCache::Saving {
   Env* env = nullptr;
   std::string path;
@@ -123,7 +123,7 @@ void GroupCache::StartFlush(std::function<void(Status)> done) {
     done({});
     return;
   }
-  // One that was never committed: its file is of no use.
+  // It was never committed: its file is not needed.
   if (saving_ && saving_->file) retired_.push_back(saving_->FileName());
   saving_ = std::make_shared<Saving>();
   saving_->env = &env_;
@@ -222,7 +222,7 @@ Status GroupCache::Restore(const ManifestSection& section) {
     records.Start(*block, 0);
     while (records.Next()) {
       if (block->kind != kBlockKind || !RestoreSet(records.record())) {
-        return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: no set of groups", path, block->offset));
+        return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: not a set of groups", path, block->offset));
       }
     }
     if (!records.ok()) {

@@ -1,17 +1,18 @@
 // GroupCache: two small numbers for each of many groups of URLs, in a fixed number of bytes.
 //
 // A table of sets of eight entries, a cache line each: a key's hash says which set, 32 bits of it stand for the key
-// within the set. A set that is full forgets the entry that was not used for longest. A new entry begins in the middle
-// of the order, not at its head: a flood of groups that are seen once pushes out only half of a set.
+// within the set. A full set drops its least recently used entry. A new entry begins in the middle of the order, not at
+// its head: a flood of groups that are seen once pushes out only half of a set.
 //
-// Forgetting must be harmless: to its users an unknown group is one with a good name. Two keys share an entry with a
+// Dropping an entry must be harmless: its users treat an unknown group as a good one. Two keys share an entry with a
 // probability of 8 in 2^32, which is harmless too.
 //
 // Thread: one owner. Deterministic.
-// Memory bound: Options::memory, all of it from the start, and a bit a set. At the bound: forgets, as above. During a
-// checkpoint a mebibyte that waits for the writer, and 68 bytes for each set that changes before it was copied.
-// Durability: Checkpointable, copied part by part between other work; the entries in use are one file a checkpoint that
-// finds them changed (docs/formats/budget.md). A table of another size begins empty.
+// Memory bound: Options::memory, all of it from the start, and one bit per set. At the bound it drops entries, as
+// above. During a checkpoint up to 1 MiB that waits for the writer, and 68 bytes for each set that changes before it
+// was copied.
+// Durability: Checkpointable, copied part by part between other work; the entries in use are one file per checkpoint at
+// which they have changed (docs/formats/budget.md). A table of another size begins empty.
 
 #pragma once
 
@@ -79,7 +80,7 @@ class GroupCache : public Checkpointable {
     std::array<Entry, kWays> entries;
   };
   struct Saving;
-  // The set goes into the checkpoint as it is now, once.
+  // Copies the set into the checkpoint as it is now, once.
   void Copy(size_t set);
   size_t SetOf(uint64_t hash) const { return static_cast<size_t>(hash >> 32) & (sets_ - 1); }
   static uint32_t TagOf(uint64_t hash) {

@@ -8,7 +8,7 @@
 namespace portolan {
 
 Result<std::unique_ptr<HostAllowance>> HostAllowance::Open(Env& env, const Manifest& manifest, const Options& options) {
-  if (options.base == 0) return Fail(ErrorCode::kInvalidArgument, options.name + ": an allowance of no hosts");
+  if (options.base == 0) return Fail(ErrorCode::kInvalidArgument, options.name + ": the allowance of hosts is 0");
   std::unique_ptr<HostAllowance> made(new HostAllowance(options));
   ASSIGN_OR_RETURN(made->hosts_, GroupCache::Open(env, manifest, {.name = options.name, .memory = options.memory / 2}));
   ASSIGN_OR_RETURN(made->domains_,

@@ -1,14 +1,14 @@
 // HostAllowance: how many host names a pay-level domain may have at the normal price.
 //
-// A wildcard in the DNS gives a domain as many hosts as somebody cares to invent, each with its own robots.txt, its own
-// connection and its own politeness clock. Each domain has an allowance of hosts that grows with its budget, A. The
-// first A hosts cost 1 unit of the domain's budget for each URL, the next A cost 2, and so on up to 16: a farm is
-// delayed, never dropped, and a domain that earns a larger budget gets its hosts cheaper at once.
+// A wildcard in the DNS gives a domain any number of invented hosts, each with its own robots.txt, its own connection
+// and its own politeness clock. Each domain has an allowance of hosts that grows with its budget, A. The first A hosts
+// cost 1 unit of the domain's budget for each URL, the next A cost 2, and so on up to 16: a farm is delayed, never
+// dropped, and a domain that earns a larger budget gets its hosts cheaper at once.
 //
 // Thread: one owner. Deterministic, integers only.
-// Memory bound: Options::memory, half of it for hosts and a quarter for domains, 8 bytes each. At the bound a host that
-// was not used for long is forgotten and counts as another host when it comes back, so a domain with more live hosts
-// than the table holds looks larger than it is; a domain that is forgotten begins at its first host again.
+// Memory bound: Options::memory, half of it for hosts and a quarter for domains, 8 bytes each. At the bound the least
+// recently used hosts are dropped and count as new hosts when they come back, so a domain with more live hosts than the
+// table holds looks larger than it is; a dropped domain starts at its first host again.
 // Durability: Checkpointables (group_cache.h).
 
 #pragma once

@@ -28,7 +28,7 @@ UrlGroups GroupsOf(std::string_view url, uint64_t host_key, const HashKey& key) 
   path = path.substr(0, path.find('?'));
   if (path.starts_with('/')) path.remove_prefix(1);
   const size_t slash = path.find('/');
-  // Both are secret, so equal directories of two hosts differ and nobody can make others meet.
+  // Both are secret, so equal directories of two hosts differ, and outsiders cannot force collisions.
   groups.directory =
       Mix64(groups.host ^ key.Hash(slash == std::string_view::npos ? std::string_view() : path.substr(0, slash + 1)));
   return groups;

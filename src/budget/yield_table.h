@@ -1,19 +1,19 @@
 // YieldTable: how much new content a group of URLs gives, and what a URL of it should cost its domain.
 //
-// STAR's budgets are for whole pay-level domains; the thesis names the finer grain as something that it left out. Here
-// a URL of a host or directory whose pages keep turning out to be errors, copies or soft 404s costs more than one unit
-// of its domain's budget, up to 16: a calendar without end or a broken session parameter gets a shrinking share of its
-// domain, and the rest of the domain gets the rest. Nothing is dropped, and a group that recovers becomes cheap again.
+// STAR's budgets are for whole pay-level domains; the thesis leaves finer groups as future work. Here a URL of a host
+// or directory whose pages keep turning out to be errors, copies or soft 404s costs more than one unit of its domain's
+// budget, up to 16: an endless calendar or a broken session parameter gets a shrinking share of its domain's budget,
+// and the rest of the domain gets the remainder. Nothing is dropped, and a group that recovers becomes cheap again.
 //
-// Of a URL there are two groups: its host, and its first directory on that host. The directory decides when it is known
+// A URL belongs to two groups: its host, and its first directory on that host. The directory decides when it is known
 // well enough, otherwise the host does: a good directory of a poor host is cheap, and a new directory of a poor host is
-// not a way out.
+// as expensive as the host.
 //
 // Price: n observations of which u were useful, both halved whenever n reaches 64, so that old ones fade. Below 8
 // observations 1; else (n + 1) / (2u + 1), rounded down, between 1 and 16. So half useful, or a third, costs 1; a
 // quarter 2 at most; an eighth 3; none at all 9 after 8 observations and 16 after 15.
 //
-// Thread: one owner. Deterministic, integers only. Memory bound: Options::memory; a group that is forgotten costs 1.
+// Thread: one owner. Deterministic, integers only. Memory bound: Options::memory; a group that was dropped costs 1.
 // Durability: Checkpointable (group_cache.h).
 
 #pragma once
@@ -47,7 +47,7 @@ class YieldTable {
 
   struct Options {
     std::string name = "yield";
-    uint64_t memory = uint64_t{4} << 20;  // 8 bytes a group
+    uint64_t memory = uint64_t{4} << 20;  // 8 bytes per group
   };
   static Result<std::unique_ptr<YieldTable>> Open(Env& env, const Manifest& manifest, const Options& options);
 

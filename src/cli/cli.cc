@@ -32,13 +32,13 @@ void PrintHelp() {
       "Every verb takes\n"
       "  --config FILE        settings from a TOML file; flags override it ('portolan config' shows them all)\n"
       "  --log-level LEVEL    debug, info, warn, error or off; -v is debug, -q is warn without a display\n"
-      "  --log-format FORMAT  human (default) or json: one object a line on standard error\n"
+      "  --log-format FORMAT  human (default) or json: one object per line on standard error\n"
       "\n"
       "Results go to standard output, progress and messages to standard error.\n"
       "\n"
       "Exit codes\n"
       "  0 done   1 done, and the answer is no   2 wrong usage   3 unusable input file\n"
-      "  4 the system refused (disk, permission)   5 a defect of portolan\n";
+      "  4 a system error (disk, permission)   5 a bug in portolan\n";
   std::fputs(page.c_str(), stdout);
 }
 
@@ -95,7 +95,7 @@ int RunCli(int argc, char** argv) {
     if (verb.name != name) continue;
     try {
       const int code = verb.run(argc - 1, argv + 1);
-      // A full disk or a closed pipe shows only when the last bytes leave.
+      // A full disk or a closed pipe shows only when the last bytes are written.
       if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
         PrintError("cannot write to standard output");
         return kExitSystem;
@@ -107,7 +107,7 @@ int RunCli(int argc, char** argv) {
     } catch (const std::system_error& error) {
       const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
       PrintError(no_thread ? "the system allows no more threads (ulimit -u, or pids.max of the control group)"
-                           : fmt::format("the system refused: {}", error.what()));
+                           : fmt::format("system error: {}", error.what()));
       return kExitSystem;
     } catch (const std::exception& error) {
       PrintError(fmt::format("internal error: {}", error.what()));

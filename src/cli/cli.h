@@ -23,10 +23,11 @@ struct Verb {
 
 std::span<const Verb> Verbs();
 
-// "portolan: message" on standard error, one line: messages may quote files, so they are made Printable (base/text.h).
+// "portolan: message" on standard error, in one line. Messages may quote files, so they are made Printable
+// (base/text.h).
 void PrintError(std::string_view message);
 
-// Where temporary files go: TMPDIR, or /tmp where that is no directory.
+// Where temporary files go: TMPDIR, or /tmp if that is not a directory.
 std::string TempDirectory();
 
 }  // namespace portolan

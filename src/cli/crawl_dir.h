@@ -1,4 +1,4 @@
-// What the verbs that look into a crawl's directory share.
+// Functions shared by the verbs that inspect a crawl's directory.
 
 #pragma once
 
@@ -10,8 +10,7 @@
 
 namespace portolan {
 
-// kUnsupported: the crawl in `dir` is of another format. Anything else that is wrong with it is found by whoever reads
-// it.
+// kUnsupported: the crawl in `dir` has another format. Any other fault is left to the code that reads it.
 Status CheckFormat(const std::string& dir);
 
 // The settings of the crawl in `dir`. kNotFound: there is no crawl. kCorrupt: its file is not what the crawl wrote.
@@ -20,7 +19,7 @@ Result<Config> LoadCrawlConfig(const std::string& dir);
 
 std::string StateDirOf(const std::string& dir);
 
-// Does a process work on the crawl now? (It holds the state's lock.)
+// Is a process working on the crawl now? (It holds the state's lock.)
 bool IsRunning(const std::string& dir);
 
 // "2026-01-31T12:30:01Z"; of 0 "never".

@@ -28,20 +28,20 @@ Status SetByFlag(Config& config, std::string_view flag, std::string_view key, co
 void AddLimitFlags(VerbApp& app, CrawlFlags& flags) {
   const auto add = [&](const char* name, std::optional<std::string>& target, const char* type, const char* group,
                        const char* help) { app->add_option(name, target, help)->type_name(type)->group(group); };
-  add("--max-pages", flags.max_pages, "N", kLimits, "Stop after so many pages (2xx answers); 0: no limit");
+  add("--max-pages", flags.max_pages, "N", kLimits, "Stop after this many pages (2xx answers); 0: no limit");
   add("--max-depth", flags.max_depth, "N", kLimits,
-      "Follow links so far from a seed; 0: the seeds alone; none: no limit");
-  add("--max-bytes", flags.max_bytes, "SIZE", kLimits, "Stop after so many bytes received; 0: no limit");
-  add("--max-time", flags.max_time, "TIME", kLimits, "Stop after so much time; 0: no limit");
+      "Follow links up to this far from a seed; 0: only the seeds; none: no limit");
+  add("--max-bytes", flags.max_bytes, "SIZE", kLimits, "Stop after this many bytes received; 0: no limit");
+  add("--max-time", flags.max_time, "TIME", kLimits, "Stop after this time; 0: no limit");
   add("--loops", flags.loops, "N", kResources, "Threads that fetch; 0: one less than processors");
   add("--connections", flags.connections, "N", kResources, "Fetches at one time, at most 100000");
   add("--memory", flags.memory, "SIZE", kResources,
-      "What the crawler may use, whatever the crawl's size; no more than RAM\nand memory.max of the control group");
+      "Memory of the crawler, whatever the crawl's size; at most RAM\nand memory.max of the control group");
 }
 
 void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
   const auto add = [&](const char* name, auto& target, const char* type, const char* group, const char* help) {
-    // A flag that may be repeated takes one value each time: what follows may be a URL.
+    // A flag that may be repeated takes one value each time, because a URL may follow.
     app->add_option(name, target, help)->type_name(type)->group(group)->allow_extra_args(false);
   };
   const std::string own = app->option_defaults()->get_group();  // the verb's own flags
@@ -52,25 +52,26 @@ void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
       "site (default): a few sites; web: the open web, with IRLbot's figures");
   add("--scope", flags.scope, "MODE", general, "What is followed: domain, host, prefix or any");
   add("--exclude", flags.exclude, "GLOB", general,
-      "URLs that are left out, as globs: '*.zip', '*/calendar/*'; may be repeated");
+      "URLs to leave out, as globs: '*.zip', '*/calendar/*'; may be repeated");
   app->add_flag("--requisites", flags.requisites,
-                "Also what pages need to be shown, from any host: images, styles, scripts, frames");
+                "Also fetch what pages need to be displayed, from any host: images, styles, scripts, frames");
   AddLimitFlags(app, flags);
   app->add_flag("--mine", flags.mine,
-                "The site is one's own: no delays, several connections per host, private\n"
-                "addresses allowed; other flags and settings go on top of it")
+                "The site is your own: no delays, several connections per host, private\n"
+                "addresses allowed; other flags and settings override this")
       ->group(kPoliteness);
   add("--delay", flags.delay, "TIME", kPoliteness,
-      "Between two pages of a host, at least; and ten times as long as the last\nanswer took, unless this is 0");
-  add("--ip-delay", flags.ip_delay, "TIME", kPoliteness, "Between two pages of an address, at least");
+      "Least time between two pages of a host; also at least ten times as long as\nthe last answer took, unless this "
+      "is 0");
+  add("--ip-delay", flags.ip_delay, "TIME", kPoliteness, "Least time between two pages of an IP address");
   add("--contact", flags.contact, "URL", kPoliteness, "A URL that says who crawls and why; the web profile needs it");
   add("--user-agent", flags.user_agent, "TEXT", kPoliteness,
-      "A name (letters, - and _) to which version and contact are added, or the\n"
+      "A name (letters, - and _), completed with version and contact, or the\n"
       "whole User-Agent field. robots.txt knows us by the name at its beginning,\n"
       "or by politeness.robots_token");
   add("--header", flags.headers, "'NAME: VALUE'", kRequests,
       "A header field, sent to the seeds' registered domains only; may be repeated");
-  add("--cookie", flags.cookies, "NAME=VALUE", kRequests, "A cookie, sent to those only; may be repeated");
+  add("--cookie", flags.cookies, "NAME=VALUE", kRequests, "A cookie, sent to the same domains only; may be repeated");
   add("--user", flags.login, "NAME:PASSWORD", kRequests,
       "HTTP basic authentication, sent to the seeds' own hosts only (scheme,\n"
       "host and port). Other users of this machine see flags: fetch.login in a\n"
@@ -89,7 +90,7 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, cons
   if (flags.profile) {
     ASSIGN_OR_RETURN(const Profile profile, ParseProfile(*flags.profile));
     if (profile != base.crawl.profile) {
-      // The other profile's defaults, and over them what the file says.
+      // The other profile's defaults, overridden by the file's settings.
       config = ForProfile(profile);
       if (!file.empty()) {
         ASSIGN_OR_RETURN(config, LoadConfig(Env::Posix(), file, profile));
@@ -115,7 +116,7 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, cons
                             {"--memory", "memory.total", flags.memory}}) {
     if (one.value) RETURN_IF_ERROR(SetByFlag(config, one.flag, one.key, *one.value));
   }
-  // Texts are taken as they are: what looks like TOML in them is none.
+  // Texts are taken literally: they are not parsed as TOML.
   const auto take = [](std::string& setting, const std::optional<std::string>& text) {
     if (text) setting = *text;
   };

@@ -12,7 +12,7 @@
 
 namespace portolan {
 
-// Texts as they were given: SetConfig reads them, so a flag takes what its setting takes and no more.
+// Texts as they were given: SetConfig parses them, so a flag accepts exactly what its setting accepts.
 struct CrawlFlags {
   std::optional<std::string> profile;
   std::optional<std::string> scope;
@@ -44,12 +44,12 @@ struct CrawlFlags {
 void AddLimitFlags(VerbApp& app, CrawlFlags& flags);
 void AddCrawlFlags(VerbApp& app, CrawlFlags& flags);  // limits included
 
-// `base` is the configuration of `file`, or the defaults where there is none.
-// Errors name the flag and the setting behind it.
+// `base` is the configuration in `file`, or the defaults if there is no file. Errors name the flag and the setting
+// behind it.
 Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, const std::string& file = {});
 
-// http_proxy and its kin are not obeyed: what a crawl does is to stand in its settings. Says so in one line where that
-// may be a surprise: one is set, and fetch.proxy is not.
+// http_proxy and similar variables are ignored: a crawl depends only on its settings. Warns in one line if such a
+// variable is set and fetch.proxy is not.
 void WarnOfIgnoredProxy(const Config& config);
 
 }  // namespace portolan

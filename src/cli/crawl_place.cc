@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNewConfigFile = "crawl.toml.new";  // ReplaceSmallFile's
 constexpr std::string_view kIndexFile = "index.cdxj";
-constexpr std::string_view kBeginAnew = "anew";  // in the state's folder: the files of this crawl are being removed
+constexpr std::string_view kBeginAnew =
+    "anew";  // in the state's folder: means that the files of this crawl are being removed
 
 std::vector<std::string> NamesIn(const std::string& dir) {
   auto names = Env::Posix().List(dir);
@@ -40,7 +41,7 @@ bool IsOfBeginning(const std::string& name) {
          name.starts_with(std::string(kSeedList) + "-");
 }
 
-// Is there more than the seeds? What cannot be read may be.
+// Is there more than the seeds? What cannot be read counts as more.
 bool HasCheckpoint(const std::string& state_dir) {
   if (!HasManifest(state_dir)) return false;
   const auto manifest = Manifest::Read(Env::Posix(), state_dir);
@@ -51,7 +52,7 @@ bool HasCheckpoint(const std::string& state_dir) {
 
 enum class Found : uint8_t { kNothing, kBeginning, kCrawl };
 
-// What is in the directory. kExists: something that is none of ours.
+// What is in the directory. kExists: files that are not ours.
 Result<Found> Look(const std::string& dir) {
   std::error_code error;
   if (!fs::exists(dir, error)) return Found::kNothing;
@@ -67,9 +68,9 @@ Result<Found> Look(const std::string& dir) {
   return Found::kBeginning;
 }
 
-// Has the crawl fetched a page? What lies behind the checkpoint may be one, so it counts as such.
+// Has the crawl fetched a page? Data after the checkpoint may be a page, so it counts as one.
 bool HasPages(const EngineOptions& options) {
-  if (!HasManifest(options.state_dir)) return false;  // it stands before the first fetch
+  if (!HasManifest(options.state_dir)) return false;  // no fetch was made yet
   DryRunEnv dry(Env::Posix());
   const auto manifest = Recover(dry, options);
   if (!manifest) return true;
@@ -81,7 +82,7 @@ bool HasPages(const EngineOptions& options) {
   return std::ranges::any_of(lost, [&](const DryRunEnv::Cut& cut) { return DirName(cut.path) != options.state_dir; });
 }
 
-// Takes away what a crawl without a page has left, but for its settings.
+// Removes what a crawl without a page has left, except its settings.
 Status RemoveFiles(const std::string& dir, const EngineOptions& options) {
   Env& env = Env::Posix();
   const auto remove = [&env](const std::string& folder, const auto& is_ours) -> Status {
@@ -90,7 +91,7 @@ Status RemoveFiles(const std::string& dir, const EngineOptions& options) {
     }
     return {};
   };
-  // Half of it done is a crawl that nobody can go on with: from here on it can only be begun anew.
+  // A half-removed crawl cannot be continued: from here on it can only be started again.
   const std::string mark = JoinPath(options.state_dir, kBeginAnew);
   RETURN_IF_ERROR(ReplaceSmallFile(mark, "", {.durable = true}));
   const std::string prefix = PrefixInNames(options.outputs.warc.files.prefix);
@@ -108,7 +109,7 @@ Status RemoveFiles(const std::string& dir, const EngineOptions& options) {
   return env.Remove(mark);
 }
 
-// A crawl that has files but no manifest is not taken for a new one: recovery would remove what is left of its state.
+// A crawl that has files but no manifest is not treated as a new one: recovery would remove what is left of its state.
 Status CheckState(const EngineOptions& options) {
   if (HasManifest(options.state_dir)) return {};
   const auto lost = [&options](const std::string& dir) {
@@ -162,12 +163,12 @@ bool HoldsCrawl(const std::string& dir) {
 }
 
 Result<CrawlPlace> CrawlPlace::Begin(const std::string& dir) {
-  // Before the lock, too: in a directory of somebody else's not even that is made.
+  // Before the lock, too: in a directory that is not ours not even the lock is made.
   ASSIGN_OR_RETURN(const Found before, Look(dir));
   ASSIGN_OR_RETURN(auto lock, LockState(Env::Posix(), StateDirOf(dir)));
   ASSIGN_OR_RETURN(const Found found, Look(dir));
   if (found == Found::kCrawl) RETURN_IF_ERROR(BeginAnew(dir));
-  // What a beginning that was killed has left. Somebody else's files are not there: Look has seen them all.
+  // Leftovers of a start that was killed. There are no foreign files: Look has checked that.
   for (const std::string& name : NamesIn(StateDirOf(dir))) {
     if (name != kStateLock) RETURN_IF_ERROR(Env::Posix().Remove(JoinPath(StateDirOf(dir), name)));
   }
@@ -197,7 +198,7 @@ Status CrawlPlace::WriteSettings(const Config& config) {
 CrawlPlace::~CrawlPlace() {
   const std::string state = StateDirOf(dir_);
   if (lock_ == nullptr || !begins_ || HasCheckpoint(state)) return;
-  // Directories go only where they are empty. What makes this a crawl goes before the lock, which goes last.
+  // Directories are removed only if they are empty. The files that make this a crawl are removed first, the lock last.
   std::error_code ignored;
   for (const std::string_view name : {std::string_view("warc"), std::string_view("log"), kNewConfigFile}) {
     fs::remove(JoinPath(dir_, name), ignored);

@@ -30,7 +30,7 @@ namespace {
 
 constexpr double kStatusEvery = 2;  // seconds between two status files
 
-// A part of what is free when the crawl begins, so that small disks can be used too.
+// At most a part of the space that is free when the crawl begins, so that small disks can be used, too.
 uint64_t ReserveOf(const EngineOptions& options) {
   constexpr uint64_t kLeast = uint64_t{1} << 20;
   constexpr uint64_t kMost = uint64_t{256} << 20;
@@ -45,18 +45,19 @@ uint64_t ReserveOf(const EngineOptions& options) {
   return std::max(reserve, kLeast);
 }
 
-// What people can do about an error that ended a crawl.
+// Adds to an error that ended a crawl what the user can do.
 Error AtCheckpoint(const Error& error, const std::string& dir) {
   std::string limit;
   if (error.message().find("Too many open files") != std::string::npos) {
     limit = fmt::format(" (at most {}: ulimit -n; fewer --connections leave more for the crawl's own files)",
                         RaiseDescriptorLimit());
   }
-  return Error(error.code(), fmt::format("{}{}. The last checkpoint stands: 'portolan resume {}' goes on from there",
-                                         error.message(), limit, dir));
+  return Error(error.code(),
+               fmt::format("{}{}. The last checkpoint is intact: 'portolan resume {}' continues from there",
+                           error.message(), limit, dir));
 }
 
-// The crawl's memory on this machine: a default is made smaller where there is less, a wish is refused.
+// The crawl's memory on this machine: if there is less, a default is reduced, but an explicit value is refused.
 Result<uint64_t> MemoryFor(const Config& config) {
   const uint64_t limit = MemoryLimit("");
   const uint64_t safe = SafeMemory(limit);
@@ -80,7 +81,7 @@ Result<uint64_t> MemoryFor(const Config& config) {
   return std::max(safe, kLeast);
 }
 
-// What memory.total leaves of other settings (MemoryPlan), where that is less than was asked for.
+// Warns where memory.total reduces other settings (MemoryPlan) below what was asked for.
 void SayWhatMemoryAllows(const Config& config, const EngineOptions& options) {
   const uint64_t memory = config.memory.total.bytes;
   if (const size_t wanted = LoopsOf(config); config.fetch.loops > 0 && options.fetch.loops < wanted) {
@@ -95,7 +96,7 @@ void SayWhatMemoryAllows(const Config& config, const EngineOptions& options) {
   }
 }
 
-// Who is to be told when somebody asks to stop. Thread: any.
+// Passes a request to stop to the running engine. Thread: any.
 class Stopper {
  public:
   void Stop() {
@@ -126,13 +127,14 @@ class Stopper {
   Engine* running_ = nullptr;  // guarded by mutex_
 };
 
-// A structure met the end of the disk in the middle of its work, with more room left than the reserve: a merge needs as
-// much as its table. The crawl is back at its last checkpoint and would fail in the same way, after fetching the same
-// pages again. So it waits for more room than there is now. False: somebody asks to stop.
+// A structure filled the disk in the middle of its work, although more than the reserve was free: a merge needs as much
+// space as its table. The crawl is back at its last checkpoint and would fail in the same way, after fetching the same
+// pages again. So it waits for more free space than there is now. False: a stop was requested.
 bool WaitForMoreRoom(const EngineOptions& options, Stopper& stopper, const std::function<void(std::string)>& tell) {
   const std::string& dir = options.state_dir;
   const std::string_view keep[] = {kStateLock};
-  static_cast<void>(Manifest::Open(Env::Posix(), dir, keep));  // what no checkpoint names goes first: that is room, too
+  static_cast<void>(
+      Manifest::Open(Env::Posix(), dir, keep));  // first removes what no checkpoint names, which frees space, too
   const uint64_t room = Env::Posix().FreeSpace(dir).value_or(0);
   const uint64_t wanted = room + std::max(options.reserve_bytes, room / 8);
   Log(LogLevel::kWarn, "waiting for more room on the disk",
@@ -145,17 +147,18 @@ bool WaitForMoreRoom(const EngineOptions& options, Stopper& stopper, const std::
   return !stopper.stopped();
 }
 
-// Finished WARC files never change again, so nobody else looks at them: what a disk or a copy did to them would be
-// found when it is too late. The crawl needs none of them and goes on.
+// Finished WARC files never change again, so nothing else checks them, and damage by a disk or a copy would be found
+// too late. The crawl does not need them and continues.
 void LookAtArchive(const EngineOptions& options) {
   for (const std::string& what :
        DamageOfFinished(Env::Posix(), options.outputs.warc.directories, options.outputs.warc.files.prefix)) {
-    Log(LogLevel::kWarn, "a finished WARC file is damaged ('portolan check' says more): going on without it",
+    Log(LogLevel::kWarn, "a finished WARC file is damaged ('portolan check' says more): continuing without it",
         {{"what", what}});
   }
 }
 
-// One session from its place to its end; several engines, where a full disk sends it back to its checkpoint.
+// One session from opening its place to its end. It may use several engines: a full disk sends it back to its
+// checkpoint.
 class Session {
  public:
   Session(const SessionOptions& options, Config& config, const EngineOptions& engine_options, CrawlPlace& place,
@@ -194,7 +197,7 @@ class Session {
   Status TakeSeeds() {
     GivenSeeds given = options_.given;
     if (options_.resume && !engine_options_.seed_list && !HasManifest(engine_options_.state_dir)) {
-      given.first = config_.crawl.seeds;  // its state is gone, and nothing else was there: from the beginning
+      given.first = config_.crawl.seeds;  // its state is gone, and there was nothing else: start from the beginning
     }
     const SeedWriting how{.goes_on = options_.resume,
                           .list = engine_options_.seed_list,
@@ -207,7 +210,7 @@ class Session {
     return {};
   }
 
-  // From the checkpoint, or from nothing, to the end or an error.
+  // Runs from the checkpoint, or from nothing, to the end or an error.
   Result<SessionEnd> RunEngine() {
     ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, Engine::Open(Env::Posix(), engine_options_));
     if (options_.resume && !opened_) {
@@ -219,7 +222,7 @@ class Session {
     LiveDisplay display(LiveDisplay::Choose(options_.quiet));
     double status_at = -kStatusEvery;
     auto end = engine->Run([&](const CrawlProgress& progress) {
-      is_crawl_ = true;  // its first checkpoint stands
+      is_crawl_ = true;  // it has its first checkpoint
       last_ = progress;
       display.Show(progress);
       if (progress.session_seconds - status_at < kStatusEvery) return;
@@ -230,7 +233,7 @@ class Session {
     if (!end) return std::unexpected(std::move(end).error());
     display.End(*end);
     WriteStatus(status_path_, *end);
-    return SessionEnd{*std::move(end), std::string(engine->shard().limit_reached())};
+    return SessionEnd{*std::move(end), std::string(engine->limit_reached())};
   }
 
   const SessionOptions& options_;
@@ -239,10 +242,10 @@ class Session {
   CrawlPlace& place_;
   Stopper& stopper_;
   const std::string status_path_;
-  bool is_crawl_;        // there is something to go on with
-  bool opened_ = false;  // an engine was, before
+  bool is_crawl_;        // there is something to continue
+  bool opened_ = false;  // an engine was opened before
   bool seeds_changed_ = false;
-  CrawlProgress last_;  // the picture that was shown last
+  CrawlProgress last_;  // the progress that was shown last
 };
 
 }  // namespace
@@ -275,7 +278,7 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   SayWhatMemoryAllows(config, engine_options);
   engine_options.fetch.idle_connections = plan.idle;
   engine_options.fetch.dns.max_outstanding = plan.questions;
-  // What this machine allows is no setting of the crawl: another one may have more.
+  // This machine's limits are not stored in the crawl's settings: another machine may have more.
   config.fetch.connections = wanted;
   config.memory = options.config.memory;
   if (plan.connections < wanted) {
@@ -290,7 +293,7 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   KeepMallocSmall();
   ASSIGN_OR_RETURN(CrawlPlace place,
                    options.resume ? CrawlPlace::GoOn(options.dir, engine_options) : CrawlPlace::Begin(options.dir));
-  // Before the engine, so that its threads inherit the blocked signals; told about it once it is there.
+  // Made before the engine, so that the engine's threads inherit the blocked signals; it learns of the engine later.
   Stopper stopper;
   const StopSignals signals([&stopper](int /*request*/) { stopper.Stop(); });
   Session session(options, config, engine_options, place, stopper);

@@ -191,6 +191,8 @@ void PrintSummary(const CrawlSummary& summary, const Config& config, bool json) 
     }
   }
   if (config.log.fetches) text += fmt::format("  log       {}\n", JoinPath(summary.dir, "log"));
+  if (config.outputs.links) text += fmt::format("  links     {}\n", JoinPath(summary.dir, "links"));
+  if (config.outputs.text) text += fmt::format("  text      {}\n", JoinPath(summary.dir, "text"));
   if (progress.waiting + progress.at_gate + progress.unanswered > 0) {
     text += fmt::format("  go on     portolan resume {}\n", summary.dir);
   }

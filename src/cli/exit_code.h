@@ -8,11 +8,11 @@ namespace portolan {
 
 enum ExitCode : int {
   kExitOk = 0,
-  kExitVerdict = 1,   // the work was done and its answer is no: a check failed, a violation was found
+  kExitVerdict = 1,   // the work was done and the result is negative: a check failed, a violation was found
   kExitUsage = 2,     // wrong verb, flag or argument
   kExitBadInput = 3,  // a configuration, seed or data file that cannot be used
-  kExitSystem = 4,    // the system refused: disk full or read-only, no permission, no memory
-  kExitInternal = 5,  // a defect of this program
+  kExitSystem = 4,    // a system error: disk full or read-only, no permission, no memory
+  kExitInternal = 5,  // a bug in this program
 };
 
 inline ExitCode ExitCodeFor(const Error& error) {

@@ -11,7 +11,7 @@
 namespace portolan {
 namespace {
 
-constexpr uint64_t kMostQuestions = 256;  // more than the frontier asks at one time have no use
+constexpr uint64_t kMostQuestions = 256;  // the frontier never has more questions at one time
 
 std::string ReadText(const std::string& path) {
   std::ifstream file(path);
@@ -20,7 +20,7 @@ std::string ReadText(const std::string& path) {
   return text.str();
 }
 
-// 0: no number, "max" say.
+// 0: not a number, for example "max".
 uint64_t NumberIn(std::string_view text) {
   uint64_t number = 0;
   const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
@@ -54,7 +54,7 @@ ConnectionPlan PlanConnections(uint64_t descriptors, uint64_t wanted, uint64_t l
   const uint64_t more_questions = std::min(kMostQuestions - 1, room / 8);
   plan.questions = 1 + more_questions;
   room -= more_questions;
-  // As many again for those that are kept idle, where there is room.
+  // As many again for idle connections, if there are enough.
   plan.connections = room >= wanted ? wanted : std::max<uint64_t>(1, room - room / 4);
   // Both engines of a loop keep their own.
   plan.idle = std::min(wanted, (room - plan.connections) / (2 * loops));

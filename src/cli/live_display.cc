@@ -160,7 +160,7 @@ void LiveDisplay::Draw(const CrawlProgress& progress) {
   }
   const std::string block = Render(progress, rates, TerminalWidth());
   const auto lock = LockLog();
-  // From the first column, and with what stands below wiped out: the terminal has written ^C there.
+  // Starts at the first column and erases everything below: the terminal may have written ^C there.
   std::string out = "\r";
   if (lines_ > 0) out += fmt::format("\x1b[{}A", lines_);
   lines_ = 0;

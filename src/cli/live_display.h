@@ -1,11 +1,11 @@
-// LiveDisplay: a running crawl on the screen.
+// LiveDisplay: shows a running crawl on the terminal.
 //
-// On a terminal a block of lines that is drawn again and again in place; otherwise a log line every ten seconds.
-// Everything goes to standard error: standard output is for results.
+// On a terminal: a block of lines that is redrawn in place; otherwise a log line every ten seconds. Everything goes to
+// standard error: standard output is for results.
 //
-// Log lines of any thread go above the block: it is taken away before each and drawn again below.
+// Log lines of any thread go above the block: it is erased before each line and drawn again below it.
 //
-// Thread: one, but for what LockLog guards. Memory: one picture for each of the last ten seconds.
+// Thread: one, except for what LockLog guards. Memory: one CrawlProgress for each of the last ten seconds.
 
 #pragma once
 
@@ -29,9 +29,9 @@ class LiveDisplay {
   LiveDisplay(const LiveDisplay&) = delete;
   LiveDisplay& operator=(const LiveDisplay&) = delete;
 
-  // As often as the caller likes; draws when it is time to.
+  // May be called as often as the caller likes; draws when it is time.
   void Show(const CrawlProgress& progress);
-  // The last picture; the block stays on the screen.
+  // Draws the last state; the block stays on the screen.
   void End(const CrawlProgress& progress);
 
   // The block as text, for a terminal of that width. For tests.
@@ -39,11 +39,12 @@ class LiveDisplay {
 
  private:
   void Draw(const CrawlProgress& progress);
-  std::string TakeAway();  // what moves to the block's beginning and wipes it out. REQUIRES: LockLog is held.
+  std::string
+  TakeAway();  // the escape codes that move to the block's beginning and erase it. REQUIRES: LockLog is held.
   CrawlRates Rates(const CrawlProgress& progress);
 
   const Style style_;
-  std::deque<CrawlProgress> last_;  // about one a second
+  std::deque<CrawlProgress> last_;  // about one per second
   double drawn_at_ = -1e9;          // session seconds
   int lines_ = 0;                   // on the screen, to be drawn over; guarded by LockLog
 };

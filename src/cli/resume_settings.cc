@@ -16,15 +16,16 @@ struct Fixed {
 };
 
 constexpr Fixed kFixed[] = {
-    {"crawl.profile", "the other settings began with its defaults"},
-    {"scope.canonical", "known URLs were spelt by it"},
-    {"politeness.user_agent", "the stored robots.txt rules are those for it"},
+    {"crawl.profile", "the other settings started from its defaults"},
+    {"scope.canonical", "the URLs already known were written in this form"},
+    {"politeness.user_agent", "the stored robots.txt rules are for this name"},
     {"politeness.robots_token", "likewise"},
-    {"budget.enabled", "URLs wait where the other way would not look for them"},
-    {"budget.queues", "URLs wait in those that there are"},
-    {"crawl.seed_list", "the crawl writes it: 'portolan run' takes more seeds"},
-    {"archive.prefix", "recovery knows the crawl's files by it"},
-    {"archive.directories", "recovery knows them by their order; one may be added at the end"},
+    {"budget.enabled", "URLs wait in files that the other mode does not read"},
+    {"budget.queues", "URLs wait in the existing queues"},
+    {"crawl.shards", "each domain's URLs are in the shard that it had at first"},
+    {"crawl.seed_list", "the crawl sets it; use 'portolan run' to add seeds"},
+    {"archive.prefix", "recovery finds the crawl's files by it"},
+    {"archive.directories", "recovery finds them by their order; directories may be added at the end"},
 };
 
 bool IsAddition(const Config::Words& stored, const Config::Words& wanted) {

@@ -1,7 +1,7 @@
-// Which settings of a crawl may change when it goes on, and which it keeps for its life.
+// Which settings of a crawl may change when it is resumed, and which are fixed.
 //
-// Nearly all may. Those that may not are what the crawl's files were made by: other values would make their contents
-// wrong without anybody noticing. The list stands once, in resume_settings.cc, with the reasons; help pages print it.
+// Nearly all may change. The fixed ones determine the contents of the crawl's files: other values would silently make
+// those wrong. The list is in resume_settings.cc, with the reasons; help pages print it.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace portolan {
 
-// kInvalidArgument with every setting that may not change and would. `changed`: does anything?
+// kInvalidArgument names every fixed setting that would change. `changed`: whether any setting changes.
 Status CheckChanges(const Config& stored, const Config& wanted, bool& changed);
 
 // "scope.canonical, budget.enabled …": for help pages.

@@ -16,8 +16,8 @@
 namespace portolan {
 namespace {
 
-constexpr int64_t kTellNs = 5'000'000'000;  // between two lines that say how far it is
-constexpr uint64_t kLookEvery = 4096;       // seeds, at the clock and whether to stop
+constexpr int64_t kTellNs = 5'000'000'000;  // between two progress lines
+constexpr uint64_t kLookEvery = 4096;       // seeds between two looks at the clock and at `stopped`
 
 // All that is given, one after the other.
 class Given {
@@ -48,7 +48,7 @@ class Given {
   int64_t told_ns_;
 };
 
-// Past what the list has; the first that it has not, none where it has all.
+// Skips the seeds that the list has; returns the first that it does not have, nullopt if it has all.
 Result<std::optional<std::string>> FirstNew(const std::string& state_dir, Given& given) {
   ASSIGN_OR_RETURN(const Manifest manifest, Manifest::Read(Env::Posix(), state_dir));
   ASSIGN_OR_RETURN(std::optional<std::string> seed, given.Next());

@@ -67,7 +67,8 @@ Result<bool> SeedReader::NextLine() {
         line_number_ += any ? 1 : 0;
         return any;
       }
-      if (line_number_ == 0 && !any && piece_.starts_with("\xef\xbb\xbf")) at_ = 3;  // some editors begin so
+      if (line_number_ == 0 && !any && piece_.starts_with("\xef\xbb\xbf"))
+        at_ = 3;  // a byte order mark, which some editors write
     }
     any = true;
     const size_t end = std::min(piece_.find('\n', at_), piece_.size());
@@ -112,8 +113,7 @@ Status SeedReader::EndOfFile() {
     Log(LogLevel::kWarn, "more seeds are left out", {{"file", file_name_}, {"lines", left_out_ - kNamedLines}});
   }
   if (left_out_ == 0 || good_ > 0) return {};
-  return Fail(ErrorCode::kCorrupt,
-              fmt::format("{}: none of its {} lines is a URL that can be crawled", file_name_, left_out_));
+  return Fail(ErrorCode::kCorrupt, fmt::format("{}: none of its {} lines is a crawlable URL", file_name_, left_out_));
 }
 
 Result<GivenSeeds> ReadSeeds(const SeedSource& source, const Config& config) {

@@ -1,7 +1,8 @@
-// Seeds: where a crawl begins, as people name them: on the command line, in a file, on standard input.
+// Seeds: the URLs where a crawl begins, given on the command line, in a file or on standard input.
 //
-// What is typed must be right. Of a file, which may come from elsewhere and have ten million lines, a line that is no
-// URL is named and left out; `strict` makes it an error. The file is read as a stream, so that pipes will do.
+// An invalid URL on the command line is an error. A file may come from elsewhere and have ten million lines, so there
+// an invalid line is reported and left out; `strict` makes it an error. The file is read as a stream, so pipes work,
+// too.
 //
 // Thread: one. Memory bound: the URLs of the arguments, a piece of the file and its longest line, to kMaxSeedLine.
 
@@ -26,16 +27,17 @@ struct SeedSource {
   std::string file = {};  // one URL per line, '#' begins a comment; "-": standard input; empty: none
   bool strict = false;
 };
-inline constexpr size_t kMaxSeedLine = size_t{1} << 20;  // bytes; the rest of a longer line counts for nothing
+inline constexpr size_t kMaxSeedLine = size_t{1} << 20;  // bytes; the rest of a longer line is ignored
 
 class SeedReader {
  public:
   static Result<std::unique_ptr<SeedReader>> Open(const SeedSource& source, const Config& config);
 
-  // The next one, canonical; none: that was all. kInvalidArgument: a URL of the arguments; kCorrupt: the file.
+  // The next seed, canonical; nullopt: there are no more. kInvalidArgument: an argument is wrong; kCorrupt: the file
+  // is.
   Result<std::optional<std::string>> Next();
 
-  // Where they come from, for people: "the command line", "list.txt".
+  // Where they come from, for messages: "the command line", "list.txt".
   std::string name() const;
 
  private:
@@ -60,9 +62,9 @@ class SeedReader {
 
 // The seeds that a crawl is given, before it has a place to keep them.
 struct GivenSeeds {
-  // All of them, canonical, sorted, each once; or, where they are more than kSeedsInSettings, the first.
+  // All of them, canonical, sorted, each once; or, if there are more than kSeedsInSettings, the first ones.
   std::vector<std::string> first;
-  std::shared_ptr<SeedReader> more;  // null: those were all
+  std::shared_ptr<SeedReader> more;  // null: there are no more
   std::string from;                  // SeedReader::name
 };
 Result<GivenSeeds> ReadSeeds(const SeedSource& source, const Config& config);

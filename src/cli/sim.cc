@@ -24,12 +24,12 @@ struct SimPart {
 };
 constexpr std::array kSimParts = {
     SimPart{"serve", "serve a simulated web on loopback: DNS, HTTP, HTTPS, HTTP/2", &RunSimServe},
-    SimPart{"check", "say from a hit log what a crawler did to it, and what rules it broke", &RunSimCheck},
+    SimPart{"check", "report from a hit log what a crawler did, and which rules it broke", &RunSimCheck},
 };
 
 void PrintSimPage() {
   std::string page =
-      "A web that is made up from a seed, with every evil of the real one, on this machine only.\n\n"
+      "A web generated from a seed, with all the faults and traps of the real one, on this machine only.\n\n"
       "usage: portolan sim PART [FLAGS]\n       portolan sim PART --help\n\n";
   for (const SimPart& part : kSimParts) page += fmt::format("  {:<6} {}\n", part.name, part.summary);
   page +=

@@ -1,4 +1,5 @@
-// portolan sim check: the oracle's account of a crawl, from the hit log of 'portolan sim serve' and the world alone.
+// portolan sim check: the oracle's report on a crawl, from nothing but the hit log of 'portolan sim serve' and the
+// world.
 
 #include <fmt/core.h>
 
@@ -50,7 +51,7 @@ int64_t ToNs(const std::string& text) {
   return seconds ? static_cast<int64_t>(*seconds * 1e9) : 0;
 }
 
-// A file that an input needs is bad input, whatever the reason.
+// An input file that cannot be used is bad input, whatever the reason.
 int Unusable(const Error& error) {
   PrintError(error.message());
   return kExitBadInput;
@@ -62,7 +63,7 @@ Result<std::unique_ptr<sim::World>> MakeWorld(const CheckFlags& flags, const sim
   sim::WorldParams params = *logged;
   if (!flags.profile.empty()) {
     ASSIGN_OR_RETURN(params, sim::LoadProfile(flags.profile));
-    // No property of the world, but of the server that wrote the log.
+    // Not a property of the world, but of the server that wrote the log.
     params.http_port = logged->http_port;
     params.https_port = logged->https_port;
   }
@@ -115,9 +116,9 @@ int Check(CheckFlags& flags) {
   order.Flush();
   if (order.late() > 0) {
     PrintError(
-        fmt::format("{}: {} events stand more than {} behind their time: {}", flags.log, order.late(),
+        fmt::format("{}: {} events are more than {} out of order: {}", flags.log, order.late(),
                     FormatDuration(static_cast<double>(window_ns) * 1e-9),
-                    flags.window.empty() ? "the log has grown meanwhile, try again" : "ask for a longer --window"));
+                    flags.window.empty() ? "the log has grown while it was read; try again" : "use a longer --window"));
     return kExitBadInput;
   }
 
@@ -134,40 +135,43 @@ int Check(CheckFlags& flags) {
 }  // namespace
 
 int RunSimCheck(int argc, char** argv) {
-  VerbApp app("sim check", "Says from a hit log what a crawler did to the simulated web, and what it broke.");
+  VerbApp app("sim check", "Reports from a hit log what a crawler did to the simulated web, and which rules it broke.");
   CheckFlags flags;
   const auto seconds = Checked(ParseSeconds, "TIME");
   app->add_option("--log", flags.log, "the hit log that 'sim serve --log' wrote")->required();
-  app->add_option("--profile", flags.profile, "the world's profile, where it is not the log's");
-  CLI::Option* seed = app->add_option("--seed", flags.seed, "and its seed");
-  app->add_option("--set", flags.set, "and its parameters, KEY=VALUE")->take_all();
-  app->add_option("--agent", flags.rules.agent, "whose rules in robots.txt count")->capture_default_str();
-  app->add_option("--host-gap", flags.host_gap, "wanted between two requests to a host")->check(seconds);
-  app->add_option("--ip-gap", flags.ip_gap, "wanted between two requests to an address")->check(seconds);
+  app->add_option("--profile", flags.profile, "the world's profile, if it is not the log's");
+  CLI::Option* seed = app->add_option("--seed", flags.seed, "the world's seed, likewise");
+  app->add_option("--set", flags.set, "the world's parameters, likewise, KEY=VALUE")->take_all();
+  app->add_option("--agent", flags.rules.agent, "the user agent whose robots.txt rules apply")->capture_default_str();
+  app->add_option("--host-gap", flags.host_gap, "required time between two requests to a host")->check(seconds);
+  app->add_option("--ip-gap", flags.ip_gap, "required time between two requests to an IP address")->check(seconds);
   app->add_flag("--gap-from-end", flags.rules.gap_from_end, "gaps count from the end of the last request");
-  app->add_option("--gap-slack", flags.slack, "what the clocks may differ by")->check(seconds)->capture_default_str();
-  app->add_option("--delay-factor", flags.rules.delay_factor, "wanted after a request: so many times what it took");
-  app->add_option("--delay-factor-max", flags.delay_factor_max, "but no more than this")
+  app->add_option("--gap-slack", flags.slack, "tolerated difference of the clocks")
       ->check(seconds)
       ->capture_default_str();
-  app->add_flag("--crawl-delay", flags.rules.crawl_delay, "Crawl-delay is to be kept");
+  app->add_option("--delay-factor", flags.rules.delay_factor,
+                  "required time after a request, as a multiple of its duration");
+  app->add_option("--delay-factor-max", flags.delay_factor_max, "upper limit of that time")
+      ->check(seconds)
+      ->capture_default_str();
+  app->add_flag("--crawl-delay", flags.rules.crawl_delay, "Crawl-delay must be obeyed");
   app->add_option("--connections", flags.rules.connections, "requests in progress at a host at once; 0: any");
   app->add_option("--open-connections", flags.rules.open_connections,
                   "connections open to a host at once, idle ones too; 0: any");
   app->add_option("--ip-sockets", flags.rules.ip_sockets, "connections open to an address at once; 0: any");
   app->add_option("--max-fetches-per-url", flags.rules.fetches_per_url, "tries after failures not counted; 0: any");
   app->add_option("--robots-ttl", flags.robots_ttl, "how long a robots.txt may be used")->check(seconds);
-  app->add_flag("--ignore-robots", flags.ignore_robots, "the crawl was not to obey robots.txt");
-  app->add_flag("--follow-nofollow", flags.follow_nofollow, "reachable by links marked nofollow too");
+  app->add_flag("--ignore-robots", flags.ignore_robots, "the crawl was not required to obey robots.txt");
+  app->add_flag("--follow-nofollow", flags.follow_nofollow, "links marked nofollow count as reachable, too");
   app->add_flag("--complete", flags.rules.complete, "the crawl claims to have fetched all that is reachable");
-  app->add_option("--missed", flags.missed_path, "write every reachable URL that was never asked for to this file");
-  app->add_option("--freshness-every", flags.freshness_every, "measure freshness so often, not only at the end")
+  app->add_option("--missed", flags.missed_path, "write every reachable URL that was never requested to this file");
+  app->add_option("--freshness-every", flags.freshness_every, "measure freshness at this interval, not only at the end")
       ->check(seconds);
-  app->add_option("--window", flags.window, "the longest request of the log; default: it is looked for first")
+  app->add_option("--window", flags.window, "the longest request in the log; default: found by an extra pass")
       ->check(seconds);
-  app->add_flag("--json", flags.json, "the account as one JSON object");
+  app->add_flag("--json", flags.json, "the report as one JSON object");
   app.Footer(
-      "A rule that is not given is not judged; robots.txt, Retry-After and URLs that do not exist always are.\n"
+      "Rules that are not given are not checked; robots.txt, Retry-After and URLs that do not exist always are.\n"
       "Exit code 1 when a rule was broken, 3 when the log cannot be used.\n\n"
       "Examples:\n"
       "  portolan sim check --log hits.tsv\n"

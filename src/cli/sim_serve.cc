@@ -1,4 +1,4 @@
-// portolan sim serve: the simulated web on loopback until it is told to end.
+// portolan sim serve: the simulated web on loopback until it is stopped.
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -59,7 +59,7 @@ Result<sim::WorldParams> ParamsOf(const ServeFlags& flags) {
   return params;
 }
 
-// A connection is a descriptor: as many as the system lets us have without asking.
+// Each connection needs a descriptor: raises the limit as far as the system allows.
 void RaiseServerDescriptorLimit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -68,7 +68,7 @@ void RaiseServerDescriptorLimit() {
   }
 }
 
-// The addresses of the world, for systems that do not let us serve all of 127.0.0.0/8 at once.
+// The addresses of the world, for systems that do not allow serving all of 127.0.0.0/8 at once.
 std::vector<std::string> AddressesOf(const sim::WorldParams& params) {
   constexpr uint64_t kMost = 1000;  // sockets
   std::vector<std::string> addresses = {"127.0.0.1", "::1"};
@@ -108,8 +108,9 @@ bool WaitForEnd(const sim::OwnedFd& signals, double max_seconds) {
   }
 }
 
-// The URLs to start from go where they were asked for, and the ready line to standard output; to standard error where
-// that is taken by the URLs, which then end there, so that a crawl at the other end of the pipe can begin.
+// The start URLs go to the requested place, and the ready line to standard output. If the URLs go to standard output,
+// the ready line goes to standard error, and standard output is closed after the URLs, so that a crawl at the other end
+// of the pipe can begin.
 Status TellReady(const ServeFlags& flags, const std::string& ready, const std::vector<std::string>& seeds) {
   const bool piped = flags.seeds_file == "-";
   if (!flags.seeds_file.empty()) {
@@ -119,7 +120,7 @@ Status TellReady(const ServeFlags& flags, const std::string& ready, const std::v
       RETURN_IF_ERROR(ReplaceFile(Env::Posix(), flags.seeds_file, lines));
     } else {
       fmt::print("{}", lines);
-      // Whoever reads has all of them now. The descriptor stays taken: no socket must come to be standard output.
+      // The reader has all of them now. The descriptor stays in use, so that no socket can become standard output.
       if (std::freopen("/dev/null", "w", stdout) == nullptr)
         return std::unexpected(Error::FromErrno(errno, "/dev/null"));
     }
@@ -147,7 +148,7 @@ Status Serve(const ServeFlags& flags) {
     options.https_port = 443;
   }
   ASSIGN_OR_RETURN(sim::SimSockets sockets, sim::BindSimSockets(options));
-  // The default ports do not show in URLs.
+  // Default ports are not written in URLs.
   params.http_port = sockets.http.port == 80 ? 0 : sockets.http.port;
   params.https_port = sockets.https.port == 443 ? 0 : sockets.https.port;
   ASSIGN_OR_RETURN(const auto world, sim::World::Create(params, flags.seed));
@@ -198,27 +199,26 @@ int RunSimServe(int argc, char** argv) {
   std::string profiles;
   for (const std::string& name : sim::ProfileNames()) profiles += (profiles.empty() ? "" : ", ") + name;
   app->add_option("--profile", flags.profile, "Which world: " + profiles + " (default small)")->type_name("NAME");
-  app->add_option("--seed", flags.seed, "Another world of the same kind (default 1)")->type_name("N");
-  app->add_option("--set", flags.set, "Another value for a parameter of the profile; may be repeated")
-      ->type_name("KEY=VALUE");
+  app->add_option("--seed", flags.seed, "A different world of the same kind (default 1)")->type_name("N");
+  app->add_option("--set", flags.set, "Overrides a parameter of the profile; may be repeated")->type_name("KEY=VALUE");
   app->add_option("--params", flags.params, "More profiles, as a TOML file")->type_name("FILE");
   app->add_option("--log", flags.log, "Write every request, connection and DNS question here")->type_name("FILE");
   app->add_option("--ca", flags.ca, "Write the CA's certificate here, as PEM")->type_name("FILE");
-  app->add_option("--seeds", flags.seeds, "So many home pages to start from, in the ready line (default 1)")
+  app->add_option("--seeds", flags.seeds, "Number of start pages in the ready line (default 1)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   app->add_option(
          "--seeds-file", flags.seeds_file,
-         "And here, one URL a line, for 'portolan crawl --seeds'; -: on standard output, which ends after them,\n"
-         "and the ready line goes to standard error")
+         "Write the start pages here, too, one URL per line, for 'portolan crawl --seeds'; -: standard output,\n"
+         "which is closed after them; the ready line then goes to standard error")
       ->type_name("FILE");
   auto* privileged = app->add_flag("--privileged", flags.privileged, "The real ports 53, 80 and 443");
   for (const auto& [name, port] : {std::pair{"--dns-port", &flags.dns_port}, std::pair{"--http-port", &flags.http_port},
                                    std::pair{"--https-port", &flags.https_port}}) {
-    app->add_option(name, *port, "This port; default a free one")->type_name("N")->excludes(privileged);
+    app->add_option(name, *port, "Use this port (default: a free one)")->type_name("N")->excludes(privileged);
   }
   app->add_option("--threads", flags.threads, "Threads that serve (default 1)")->type_name("N");
-  app->add_option("--cache", flags.cache, "Memory for pages that are asked for again (default 64M; 0: none)")
+  app->add_option("--cache", flags.cache, "Memory for a cache of pages (default 64M; 0: none)")
       ->type_name("SIZE")
       ->check(Checked(ParseBytes, "SIZE"));
   app->add_option("--max-seconds", flags.max_seconds, "End after this time")->type_name("S");

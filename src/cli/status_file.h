@@ -1,8 +1,8 @@
-// The status file of a crawl: status.json, a picture of how it stands, written again every few seconds.
+// The status file of a crawl: status.json, its current status, rewritten every few seconds.
 //
-// Written beside and renamed, so that a reader never sees half of it; not synced: it is a picture, not state. On a full
-// disk the old one is written over, which needs no room: it is then that people look at it. No link is followed: the
-// directory may be one where others may write, too. What fails is forgotten.
+// It is written to a new file and renamed, so that a reader never sees half of it. It is not synced, because nothing
+// depends on it. On a full disk the old file is overwritten in place, which needs no space: users need the status just
+// then. No link is followed, because others may be able to write in the directory. Errors are ignored.
 
 #pragma once
 

@@ -19,9 +19,9 @@ VerbApp::VerbApp(const std::string& name, const std::string& description) : app_
   app_.set_help_flag("-h,--help", "Show this page and exit");
   app_.add_option("--config", config_path_, "Read settings from this TOML file")->type_name("FILE")->group("General");
   app_.add_option("--log-level", log_level_, "debug, info, warn, error or off")->type_name("LEVEL")->group("General");
-  app_.add_flag("-q,--quiet", quiet_, "No display, and no messages but warnings and errors")->group("General");
+  app_.add_flag("-q,--quiet", quiet_, "No display; only warnings and errors")->group("General");
   app_.add_flag("-v,--verbose", verbose_, "As --log-level debug")->group("General");
-  app_.add_option("--log-format", log_format_, "human or json (one object a line)")
+  app_.add_option("--log-format", log_format_, "human or json (one object per line)")
       ->type_name("FORMAT")
       ->group("General");
 }
@@ -38,7 +38,7 @@ std::optional<int> VerbApp::Parse(int argc, char** argv) {
 
   if (quiet_ && verbose_) return WrongUsage("-q and -v do not go together", argc, argv);
   if (!config_path_.empty()) {
-    // A pipe would be read as an empty file, and its settings as none.
+    // A pipe would be read as an empty file, that is, without settings.
     std::error_code ignored;
     if (std::filesystem::exists(config_path_, ignored) && std::filesystem::is_other(config_path_, ignored)) {
       PrintError(config_path_ + ": is no regular file");

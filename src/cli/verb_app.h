@@ -4,8 +4,8 @@
 //   app->add_option("--pages", pages, "…");
 //   if (auto code = app.Parse(argc, argv)) return *code;
 //
-// It brings --help, --log-level, -v, -q, --log-format and --config to each verb, says wrong flags in one line with the
-// nearest right one, and has logging set up when Parse returns.
+// It gives each verb --help, --log-level, -v, -q, --log-format and --config, reports a wrong flag in one line with the
+// nearest right one, and has set up logging when Parse returns.
 
 #pragma once
 
@@ -33,7 +33,7 @@ class VerbApp {
 
   // The configuration file with the shared flags applied. Valid after Parse.
   const Config& config() const { return config_; }
-  bool quiet() const { return quiet_; }                            // -q: warnings and results alone
+  bool quiet() const { return quiet_; }                            // -q: only warnings and results
   const std::string& config_path() const { return config_path_; }  // empty: none was named
 
  private:
@@ -51,8 +51,8 @@ class VerbApp {
 // Prints "portolan: …" for an Error and returns the exit code that belongs to it.
 int Complain(const Error& error);
 
-// A CLI11 check for flags with units ("256M", "30s", "8B"): the target stays a string, the unit parser says what is
-// wrong with it.
+// A CLI11 check for flags with units ("256M", "30s", "8B"): the target stays a string, and the unit parser reports
+// errors.
 template <typename Parser>
 CLI::Validator Checked(Parser parser, const std::string& kind) {
   return CLI::Validator(

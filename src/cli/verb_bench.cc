@@ -24,14 +24,14 @@ int RunBench(int argc, char** argv) {
   ::execv(program.c_str(), argv);
   if (errno == ENOENT && argc == 2 && (argv[1] == std::string_view("--help") || argv[1] == std::string_view("-h"))) {
     std::fputs(
-        "usage: portolan bench list | NAME [--json] [FLAGS]\n\n"
+        "usage: portolan bench list | NAME [--json] [FLAGS] | NAME --help\n\n"
         "Runs a benchmark against its rivals. They are in a program of their own, portolan-bench, which the launcher\n"
         "builds: './portolan bench list' names them, './portolan bench NAME --help' shows the flags of one.\n",
         stdout);
     return kExitOk;
   }
   if (errno == ENOENT) {
-    PrintError(fmt::format("{} is not there: use the launcher, './portolan bench', which builds it", program));
+    PrintError(fmt::format("{} does not exist: use the launcher, './portolan bench', which builds it", program));
     return kExitBadInput;
   }
   PrintError(Error::FromErrno(errno, program).message());

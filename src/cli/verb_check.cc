@@ -1,4 +1,4 @@
-// portolan check: is a crawl's directory whole?
+// portolan check: is a crawl's directory intact?
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@
 namespace portolan {
 namespace {
 
-// A line on standard error that is written over, for checks that take long enough for somebody to wonder.
+// A progress line on standard error that is overwritten, for checks that take long.
 class ProgressLine {
  public:
   ProgressLine() : on_(::isatty(STDERR_FILENO) == 1), shown_ns_(Clock::Real().NowNs()) {}
@@ -104,16 +104,16 @@ void Print(const CrawlCheck& check, const std::string& dir, bool repaired) {
 
 int RunCheck(int argc, char** argv) {
   VerbApp app("check",
-              "Reads everything that a crawl keeps and says whether it is whole: checkpoint, queues, seen\n"
+              "Reads everything that a crawl keeps and reports whether it is intact: checkpoint, queues, seen\n"
               "URLs, every WARC record with its digests and its id, every index line, the log. Changes nothing.\n"
-              "What a crash left behind the last checkpoint is told and is no error. Exit code 1 when\n"
+              "Data that a crash left after the last checkpoint is reported and is not an error. Exit code 1 if\n"
               "anything is damaged.");
   std::string dir;
   bool json = false;
   CrawlCheckOptions how;
   app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
   app->add_flag("--json", json, "As one JSON object");
-  app->add_flag("--repair", how.repair, "Cut what lies behind the last checkpoint, as 'resume' would");
+  app->add_flag("--repair", how.repair, "Cut what comes after the last checkpoint, as 'resume' would");
   app.Footer(
       "Example:\n"
       "  portolan check crawl-example.org\n"

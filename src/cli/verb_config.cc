@@ -11,7 +11,7 @@ namespace portolan {
 int RunConfig(int argc, char** argv) {
   VerbApp app("config", "Prints the settings in force as a commented TOML file.");
   std::string profile;
-  app->add_option("--profile", profile, "The defaults of this profile, whatever --config says: site or web")
+  app->add_option("--profile", profile, "The defaults of this profile (site or web), whatever --config says")
       ->type_name("NAME");
   app.Footer("Example:\n  portolan config > portolan.toml    # edit it, then: portolan VERB --config portolan.toml");
   if (const auto code = app.Parse(argc, argv)) return *code;

@@ -21,7 +21,7 @@
 namespace portolan {
 namespace {
 
-// What crawl and run are given alike.
+// The flags that crawl and run share.
 struct StartFlags {
   CrawlFlags crawl;
   SeedSource seeds;
@@ -36,11 +36,12 @@ void AddStartFlags(VerbApp& app, StartFlags& flags) {
   app->add_option("--seeds", flags.seeds.file,
                   "A file of seeds, one URL per line; # begins a comment; -: standard input")
       ->type_name("FILE");
-  app->add_flag("--strict", flags.seeds.strict, "End where a line of that file is no URL, instead of leaving it out");
+  app->add_flag("--strict", flags.seeds.strict,
+                "Stop at a line of that file that is not a URL, instead of leaving it out");
   AddCrawlFlags(app, flags.crawl);
 }
 
-// The settings and seeds that the flags ask for, as for a new crawl.
+// The settings and seeds given by the flags, as for a new crawl.
 Status ReadStart(const VerbApp& app, const StartFlags& flags, SessionOptions& session) {
   ASSIGN_OR_RETURN(session.config, ApplyCrawlFlags(flags.crawl, app.config(), app.config_path()));
   session.quiet = app.quiet();
@@ -48,14 +49,14 @@ Status ReadStart(const VerbApp& app, const StartFlags& flags, SessionOptions& se
   const std::vector<std::string>& more = session.config.crawl.seeds;
   source.urls.insert(source.urls.end(), more.begin(), more.end());
   if (!session.config.crawl.seed_list.empty()) {
-    return Fail(ErrorCode::kInvalidArgument, "crawl.seed_list: the crawl writes it; name a file with --seeds");
+    return Fail(ErrorCode::kInvalidArgument, "crawl.seed_list: is set by the crawl; name a file with --seeds");
   }
   ASSIGN_OR_RETURN(session.given, ReadSeeds(source, session.config));
   return {};
 }
 
-// The crawl in session.dir goes on with `wanted`, as far as it may, and with the seeds that are given beside those of
-// wanted.
+// Continues the crawl in session.dir with the settings in `wanted`, as far as they may change, and with the given seeds
+// besides those of wanted.
 Status ReadOn(const Config& stored, Config wanted, GivenSeeds given, SessionOptions& session) {
   Config::Words& seeds = wanted.crawl.seeds;
   seeds.insert(seeds.end(), given.first.begin(), given.first.end());
@@ -73,7 +74,7 @@ Status ReadOn(const Config& stored, Config wanted, GivenSeeds given, SessionOpti
     if (!listed) session.listed_before = stored.crawl.seeds;
   }
   session.seed_list = seeds.empty();
-  // A pattern that is asked for again is there already.
+  // A pattern that is given again is already there.
   Config::Words& exclude = wanted.scope.exclude;
   for (auto pattern = exclude.begin(); pattern != exclude.end();) {
     pattern = std::find(exclude.begin(), pattern, *pattern) == pattern ? std::next(pattern) : exclude.erase(pattern);
@@ -95,17 +96,17 @@ int RunCrawl(int argc, char** argv) {
   StartFlags flags;
   SessionOptions session;
   AddStartFlags(app, flags);
-  app->add_option("--dir", session.dir, "Where everything goes (default crawl-HOST)")->type_name("DIR");
+  app->add_option("--dir", session.dir, "Directory of the crawl (default crawl-HOST)")->type_name("DIR");
   AddReportFlags(app, session);
   app.Footer(
       "Examples:\n"
       "  portolan crawl https://example.org/\n"
       "  portolan crawl --scope prefix --max-pages 500 --delay 2s https://example.org/docs/\n"
       "  portolan crawl --profile web --contact https://you.example/bot --seeds seeds.txt --dir big --memory 8G\n"
-      "A directory with a crawl that has not fetched a page is begun anew; one that has pages is refused.\n"
+      "If the directory holds a crawl without any page, it is started again; one that has pages is refused.\n"
       "Ctrl-C (or SIGTERM, SIGHUP) stops cleanly; again after two seconds cancels what is in flight; a third\n"
-      "time ends at once. 'portolan resume DIR' goes on.\n"
-      "Exit code 1: the crawl is done and has not one page.");
+      "time ends at once. 'portolan resume DIR' continues.\n"
+      "Exit code 1: the crawl is done and has no page.");
   if (const auto code = app.Parse(argc, argv)) return *code;
   if (const Status status = ReadStart(app, flags, session); !status) return Complain(status.error());
   if (session.dir.empty() && !session.given.first.empty()) {
@@ -116,24 +117,24 @@ int RunCrawl(int argc, char** argv) {
 
 int RunResume(int argc, char** argv) {
   VerbApp app("resume",
-              "Goes on with a crawl that was stopped or broke off. Settings that are given by flags change, and\n"
-              "stay so: they are stored in its crawl.toml. All others are as they were.");
+              "Continues a crawl that was stopped or that crashed. Settings given by flags are changed for good:\n"
+              "they are stored in its crawl.toml. All others stay as they were.");
   SessionOptions session;
   CrawlFlags flags;
   app->add_option("dir", session.dir, "The crawl's directory")->required()->type_name("DIR");
   AddCrawlFlags(app, flags);
   AddReportFlags(app, session);
-  app.Footer(
-      fmt::format("What may not change: {}\n"
-                  "(directories may be added at the end). Everything else may. What the scope leaves out from now\n"
-                  "on (--exclude) is not fetched any more, whether it waits already or is found later.\n"
-                  "Examples:\n"
-                  "  portolan resume crawl-example.org --max-pages 10000\n"
-                  "  portolan resume crawl-example.org --delay 5s --exclude '*/calendar/*'",
-                  FixedSettings()));
+  app.Footer(fmt::format(
+      "What may not change: {}\n"
+      "(directories may be added at the end). Everything else may. URLs that the scope leaves out from now\n"
+      "on (--exclude) are not fetched any more, whether they already wait or are found later.\n"
+      "Examples:\n"
+      "  portolan resume crawl-example.org --max-pages 10000\n"
+      "  portolan resume crawl-example.org --delay 5s --exclude '*/calendar/*'",
+      FixedSettings()));
   if (const auto code = app.Parse(argc, argv)) return *code;
   if (!app.config_path().empty()) {
-    PrintError(fmt::format("a crawl keeps its settings in {}: change them by flags, --config has no place here",
+    PrintError(fmt::format("a crawl keeps its settings in {}: change them with flags; --config cannot be used here",
                            JoinPath(session.dir, kConfigFile)));
     return kExitUsage;
   }
@@ -153,15 +154,15 @@ int RunResume(int argc, char** argv) {
 
 int RunRun(int argc, char** argv) {
   VerbApp app("run",
-              "Crawls into a directory, or goes on with the crawl that is there: the same command line begins a\n"
-              "crawl, and after a stop, a crash or a restart of the machine goes on with it. For service units.");
+              "Crawls into a directory, or continues the crawl that is there: the same command line starts a\n"
+              "crawl, and after a stop, a crash or a restart of the machine continues it. For service units.");
   StartFlags flags;
   SessionOptions session;
   app->add_option("dir", session.dir, "The crawl's directory")->required()->type_name("DIR");
   AddStartFlags(app, flags);
   AddReportFlags(app, session);
   app.Footer(
-      fmt::format("A crawl that goes on takes over the settings and the seeds that are new on the command line.\n"
+      fmt::format("A continued crawl takes over settings and seeds that are new on the command line.\n"
                   "What may not change: {}\n"
                   "(directories may be added at the end).\n"
                   "Example:\n"
@@ -172,7 +173,7 @@ int RunRun(int argc, char** argv) {
   if (!HoldsCrawl(session.dir)) return RunCrawlVerb(session);
   const auto stored = LoadCrawlConfig(session.dir);
   if (!stored) return Complain(stored.error());
-  // Seeds that were there stay, whether they are named again or not.
+  // Existing seeds stay, whether they are named again or not.
   Config wanted = session.config;
   wanted.crawl.seeds = stored->crawl.seeds;
   wanted.crawl.seed_list = stored->crawl.seed_list;

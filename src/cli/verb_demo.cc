@@ -1,4 +1,4 @@
-// portolan demo: the crawler on the simulated web, on this machine alone, with the oracle's verdict at the end.
+// portolan demo: crawls the simulated web on this machine, with the oracle's verdict at the end.
 
 #include <fmt/core.h>
 
@@ -70,8 +70,8 @@ Result<RunningWorld> StartWorld(const DemoFlags& flags, const std::string& log) 
   return running;
 }
 
-// Files that stand beside the crawl's directory, which must be empty when the crawl begins, until they move into it.
-// What has not moved goes.
+// Files that are kept beside the crawl's directory, which must be empty when the crawl begins, until they are moved
+// into it. Files that were not moved are removed.
 struct Beside {
   std::string ca;
   std::string log;
@@ -102,7 +102,7 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
   RETURN_IF_ERROR(Env::Posix().CreateDirs(DirName(flags.dir)));
   const Beside beside{.ca = flags.dir + ".ca.pem", .log = flags.dir + ".hits.tsv"};
   RunningWorld running;
-  {  // The web's threads must not take the signals that the crawl waits for: they would end the program at once.
+  {  // The web's threads must not receive the signals that the crawl waits for: they would end the program at once.
     const BlockedStopSignals blocked;
     ASSIGN_OR_RETURN(running, StartWorld(flags, beside.log));
   }
@@ -147,12 +147,12 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
     fmt::print("\nFetched {} pages ({} requests, {} robots.txt) in {}: {:.0f} pages/s, {} received\n", counts.pages(),
                counts.fetches, counts.robots, FormatDuration(end.progress.seconds),
                static_cast<double>(counts.pages()) / end.progress.seconds, FormatBytes(counts.wire_bytes));
-    fmt::print("\nWhat the oracle saw (it knows the web's truth and shares no code with the crawler):\n{}",
+    fmt::print("\nWhat the oracle saw (it knows the simulated web and shares no code with the crawler):\n{}",
                sim::AccountTable(account));
     fmt::print(
         "\nFiles\n"
         "  {0}/warc      WARC 1.1, with a sorted CDXJ index beside each file\n"
-        "  {0}/log       one JSON line a fetch\n"
+        "  {0}/log       one JSON line per fetch\n"
         "  {0}/hits.tsv  every request as the simulated web saw it\n"
         "\nTry next\n"
         "  portolan warc ls {0}/warc/*.warc.gz | head\n"
@@ -168,19 +168,21 @@ Result<int> Demo(const DemoFlags& flags, const Config& base) {
 int RunDemo(int argc, char** argv) {
   VerbApp app("demo",
               "Starts a simulated web on this machine's loopback addresses and crawls it: real sockets, DNS and\n"
-              "TLS, no network. At the end an oracle that knows that web says whether the crawl was right.");
+              "TLS, no network. At the end an oracle that knows that web reports whether the crawl was correct.");
   DemoFlags flags;
-  app->add_option("--pages", flags.pages, "Stop after so many pages; 0: all of them")->capture_default_str();
-  app->add_option("--dir", flags.dir, "Where the crawl goes; must not exist")->capture_default_str()->type_name("DIR");
+  app->add_option("--pages", flags.pages, "Stop after this many pages; 0: all of them")->capture_default_str();
+  app->add_option("--dir", flags.dir, "Directory of the crawl; must not exist")
+      ->capture_default_str()
+      ->type_name("DIR");
   app->add_option("--world-profile", flags.profile, "Which world (see 'portolan sim serve --help')")
       ->capture_default_str();
-  app->add_option("--world", flags.world_set, "Another value for a parameter of the world")->type_name("KEY=VALUE");
-  app->add_option("--seed", flags.seed, "Another world of the same kind")->capture_default_str();
-  app->add_option("--delay", flags.delay, "Between two pages of a host, at least")->capture_default_str();
-  app->add_option("--ip-delay", flags.ip_delay, "Between two pages of an address, at least")->capture_default_str();
+  app->add_option("--world", flags.world_set, "Overrides a parameter of the world")->type_name("KEY=VALUE");
+  app->add_option("--seed", flags.seed, "A different world of the same kind")->capture_default_str();
+  app->add_option("--delay", flags.delay, "Least time between two pages of a host")->capture_default_str();
+  app->add_option("--ip-delay", flags.ip_delay, "Least time between two pages of an IP address")->capture_default_str();
   app->add_option("--loops", flags.crawl.loops, "Threads that fetch")->type_name("N");
   app->add_option("--connections", flags.crawl.connections, "Fetches at one time")->type_name("N");
-  app->add_option("--memory", flags.crawl.memory, "What the crawler may use")->type_name("SIZE");
+  app->add_option("--memory", flags.crawl.memory, "Memory of the crawler")->type_name("SIZE");
   app->add_option("--set", flags.crawl.set, "Any setting of 'portolan config'")->type_name("KEY=VALUE");
   app->add_flag("--json", flags.json, "The report as one JSON object on standard output");
   if (const auto code = app.Parse(argc, argv)) return *code;

@@ -12,6 +12,8 @@
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/locate_url.h"
+#include "crawl/partition.h"
+#include "crawl/shard.h"
 #include "frontier/frontier.h"
 #include "io/env.h"
 #include "reputation/domain_list.h"
@@ -20,7 +22,7 @@
 namespace portolan {
 namespace {
 
-// What stands behind in-degrees that are all 0.
+// What stands behind in-degrees that are all 0. Of several shards the least holds for all.
 enum class Reputation : uint8_t {
   kCounted,
   kWaiting,  // links between domains wait for the first round
@@ -58,20 +60,47 @@ std::string_view NameOf(Reputation reputation) {
   return "?";
 }
 
+bool ComesFirst(const DomainLine& a, const DomainLine& b, DomainOrder order) {
+  const auto key = [order](const DomainLine& line) {
+    const uint64_t in_degree = line.record.in_degree;
+    const uint64_t passed = line.record.passed;
+    return order == DomainOrder::kInDegree ? std::pair(in_degree, passed) : std::pair(passed, in_degree);
+  };
+  return key(a) != key(b) ? key(a) > key(b) : a.pld < b.pld;
+}
+
+// A domain is in one shard: the first of all are among the first of each.
+Status AddShard(const Manifest& manifest, const DomainListOptions& options, Listing& listing) {
+  ASSIGN_OR_RETURN(const Reputation reputation, ReputationOf(manifest, options));
+  listing.reputation = std::min(listing.reputation, reputation);
+  ASSIGN_OR_RETURN(
+      const DomainTotals totals,
+      ForEachDomain(Env::Posix(), manifest, options, [&](const DomainLine& line) { listing.lines.push_back(line); }));
+  listing.totals += totals;
+  return {};
+}
+
 Result<Listing> List(const std::string& dir, const DomainListOptions& options) {
   Listing listing;
-  RETURN_IF_ERROR(WithCommitted(Env::Posix(), StateDirOf(dir), [&](const Manifest& manifest) -> Status {
+  const Status read = WithCommitted(Env::Posix(), StateDirOf(dir), [&](const Manifest& manifest) -> Status {
     listing = {};
     ASSIGN_OR_RETURN(const ManifestSection* frontier, manifest.Find(FrontierOptions().name, Frontier::kKind));
     if (frontier != nullptr) {
       ASSIGN_OR_RETURN(const uint64_t unix_ns, frontier->Number("unix_ns"));
       listing.checkpoint_unix_ns = static_cast<int64_t>(unix_ns);
     }
-    ASSIGN_OR_RETURN(listing.reputation, ReputationOf(manifest, options));
-    ASSIGN_OR_RETURN(listing.totals, ForEachDomain(Env::Posix(), manifest, options,
-                                                   [&](const DomainLine& line) { listing.lines.push_back(line); }));
+    ASSIGN_OR_RETURN(const uint32_t shards, Shard::CountIn(manifest));
+    for (uint32_t shard = 0; shard < std::max(1U, shards); ++shard) {
+      DomainListOptions own = options;
+      own.star = ShardName(shard, options.star);
+      RETURN_IF_ERROR(AddShard(manifest, own, listing));
+    }
+    std::ranges::sort(listing.lines,
+                      [&](const DomainLine& a, const DomainLine& b) { return ComesFirst(a, b, options.order); });
+    if (listing.lines.size() > options.count) listing.lines.resize(options.count);
     return {};
-  }));
+  });
+  if (!read) return std::unexpected(read.error());
   return listing;
 }
 

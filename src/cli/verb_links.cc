@@ -75,7 +75,7 @@ std::string LineOf(const LinkLine& link, const Flags& flags) {
   return line + "\n";
 }
 
-// Lines on standard output, or in a file that stands there whole or not at all.
+// Writes lines to standard output, or to a file that appears only when it is complete.
 class Sink {
  public:
   static Result<Sink> Open(const std::string& path) {
@@ -116,7 +116,7 @@ Status PrintAll(const Flags& flags, const OutputSource& links, const OutputSourc
   return sink.Finish();
 }
 
-// Adds what came since the position to the output file. Each link is there once, whatever crashed before.
+// Appends what is new since the position to the output file. Each link is there once, even after crashes.
 Status PrintNew(const Flags& flags, const OutputSource& links) {
   Env& env = Env::Posix();
   ASSIGN_OR_RETURN(Follower follower, Follower::Open(env, links, flags.position));
@@ -148,20 +148,19 @@ int RunLinks(int argc, char** argv) {
   Flags flags;
   bool csv = false;
   app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
-  app->add_flag("--broken", flags.broken,
-                "Only links to URLs that were asked for and failed, with what became of them");
-  app->add_flag("--csv", csv, "As CSV with a line of names (default)");
+  app->add_flag("--broken", flags.broken, "Only links to URLs that were requested and failed, with the result");
+  app->add_flag("--csv", csv, "As CSV with a header line (default)");
   app->add_flag("--json", flags.json, "As one JSON object per line")->excludes("--csv");
   app->add_option("--output,-o", flags.output, "Write to this file instead of standard output")->type_name("FILE");
   app->add_option("--position", flags.position,
-                  "Keep in this file how far the crawl was read: the next time only what is new is added to --output")
+                  "Store in this file how far the crawl was read: the next time only new links are added to --output")
       ->type_name("FILE")
       ->needs("--output")
       ->excludes("--broken");
   app.Footer(
       "Flags: redirect, nofollow, embed, canonical, frame, requisite, sitemap, sitemap-file.\n"
       "A link is broken when its target answered with a status of 400 or more, or did not answer. What was\n"
-      "not asked for (out of scope, denied by robots.txt, not reached) is not listed. Links and outcomes are\n"
+      "not requested (out of scope, denied by robots.txt, not reached) is not listed. Links and outcomes are\n"
       "compared in 64 MiB of memory and temporary files in TMPDIR (or /tmp), 32 bytes per link.\n\n"
       "Examples:\n"
       "  portolan links crawl-example.org --broken\n"
@@ -175,8 +174,8 @@ int RunLinks(int argc, char** argv) {
   const auto committed = ReadCommitted(Env::Posix(), links);
   if (!committed) return Complain(committed.error());
   if (!*committed) {
-    PrintError(
-        fmt::format("{}: this crawl has no link log (one that is begun with --set outputs.links=true has)", flags.dir));
+    PrintError(fmt::format("{}: this crawl has no link log; start the crawl with --set outputs.links=true to get one",
+                           flags.dir));
     return kExitBadInput;
   }
   const OutputSource log = CrawlLogSource(options->state_dir, options->outputs.log.files.dir);

@@ -82,7 +82,7 @@ std::string Spoken(double count) {
 
 std::string Alpha(double alpha) { return alpha < 100 ? fmt::format("{:.3f}", alpha) : FormatCount(alpha); }
 
-// One line of the table: a label, a figure a method, "-" where a method cannot be.
+// One line of the table: a label, one figure per method, "-" if a method is impossible.
 template <typename Figure>
 void Row(std::string_view label, const CrawlPlan& plan, Figure figure) {
   fmt::print("{:<30}", label);
@@ -90,7 +90,7 @@ void Row(std::string_view label, const CrawlPlan& plan, Figure figure) {
   fmt::print("\n");
 }
 
-// Bits per second that come in, heads of answers included; what is asked for is a hundredth of it.
+// Bits per second received, heads of answers included; requests are a hundredth of it.
 double Bandwidth(const PlanInput& input, const CrawlPlan& plan) { return plan.rate * input.page_bytes * 8; }
 
 void PrintPlan(const PlanInput& input, const CrawlPlan& plan) {
@@ -102,7 +102,7 @@ void PrintPlan(const PlanInput& input, const CrawlPlan& plan) {
   Row("alpha", plan, [](const MethodPlan& m) { return Alpha(m.alpha); });
   Row("buckets", plan, [](const MethodPlan& m) { return m.buckets > 0 ? FormatCount(m.buckets) : "-"; });
   Row("keys of a bucket or buffer", plan, [](const MethodPlan& m) { return Size(m.bucket_bytes); });
-  Row("links a round", plan, [](const MethodPlan& m) { return Spoken(m.round_links); });
+  Row("links per round", plan, [](const MethodPlan& m) { return Spoken(m.round_links); });
   Row("rounds", plan, [](const MethodPlan& m) { return Spoken(std::ceil(m.rounds)); });
   Row("URLseen on disk", plan, [](const MethodPlan& m) { return Size(m.seen_bytes); });
   Row("bucket and text files", plan, [](const MethodPlan& m) { return Size(m.round_disk_bytes); });
@@ -176,7 +176,8 @@ nlohmann::ordered_json ToJson(const PlanInput& input, const CrawlPlan& plan) {
 int RunPlan(int argc, char** argv) {
   PlanInput input;
   bool json = false;
-  VerbApp app("plan", "Says what a crawl needs: disk traffic, rates, space and time, by the models of docs/models.md.");
+  VerbApp app("plan",
+              "Computes what a crawl needs: disk traffic, rates, space and time, by the models of docs/models.md.");
   app.Footer(kExamples);
   std::vector<UnitFlag> flags;
   flags.reserve(16);  // options keep pointers to the texts
@@ -186,13 +187,13 @@ int RunPlan(int argc, char** argv) {
     return app->add_option(name, flags.back().text, help)->type_name(type)->check(Checked(parse, ""));
   };
   add("--pages", input.pages, kCount, "COUNT", "Pages to crawl")->required()->group("The crawl");
-  add("--links", input.links_per_page, &ParseFraction, "NUMBER", "Links a page [59]")->group("The crawl");
+  add("--links", input.links_per_page, &ParseFraction, "NUMBER", "Links per page [59]")->group("The crawl");
   add("--url-bytes", input.url_bytes, kBytes, "SIZE", "Mean length of a URL [110]")->group("The crawl");
   add("--unique", input.unique, &ParseFraction, "FRACTION", "Share of links never seen before [1/9]")
       ->group("The crawl");
   add("--seen", input.seen, kCount, "COUNT", "URLs known at the start [0]")->group("The crawl");
   add("--page-bytes", input.page_bytes, kBytes, "SIZE", "Mean size of a page as it arrives [26KB]")->group("The crawl");
-  add("--rate", input.rate, kCount, "COUNT", "Pages/s to tell the duration for [the sustainable rate]")
+  add("--rate", input.rate, kCount, "COUNT", "Pages/s for which the duration is computed [the sustainable rate]")
       ->group("The crawl");
   add("--host-delay", input.host_delay_s, &ParseSeconds, "TIME", "Between two visits to a host [40s]")
       ->group("The crawl");

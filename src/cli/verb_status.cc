@@ -52,6 +52,8 @@ Json DiskUsage(const std::string& dir) {
   }
   return {{"archive", archive},
           {"log", bytes_below(JoinPath(dir, "log"))},
+          {"links", bytes_below(JoinPath(dir, "links"))},
+          {"text", bytes_below(JoinPath(dir, "text"))},
           {"state", bytes_below(StateDirOf(dir))},
           {"index", SizeOf(JoinPath(dir, "index.cdxj"))}};
 }
@@ -93,6 +95,13 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
                Counted(host.value("pages", 0ULL), "page"), host.value("pages_per_s", 0.0),
                FormatBytes(host.value("bytes", 0ULL)));
   }
+  if (const uint64_t shards = status.value("shards", 1ULL); shards > 1) fmt::print("  shards     {}\n", shards);
+  if (status.value("turns", 0ULL) > 0) {
+    const std::string part = status.value("longest_turn_in", "");
+    fmt::print("  turns      p50 {:.0f} us, p99 {:.0f} us, longest {:.1f} ms{} in the last run\n",
+               status.value("turn_p50_us", 0.0), status.value("turn_p99_us", 0.0), status.value("turn_max_ms", 0.0),
+               part.empty() ? "" : fmt::format(" (most of it: {})", part));
+  }
   const Json slowest = status.value("slowest_host", Json());
   if (running && slowest.is_object() && slowest.value("waiting", 0ULL) > 1) {
     fmt::print("  slowest    {}: {} waiting, one every {}\n", slowest.value("host", "?"),
@@ -109,6 +118,7 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
   if (status.contains("disk")) {
     std::string parts;
     for (const auto& [name, bytes] : status["disk"].items()) {
+      if (bytes.get<uint64_t>() == 0) continue;  // a log that is switched off
       parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, FormatBytes(bytes.get<uint64_t>()));
     }
     fmt::print("  disk       {}\n", parts);

@@ -1,5 +1,5 @@
-// portolan warc: looks inside WARC and ARC files. Each of its four parts has a parser of its own, so that
-// `portolan warc ls --help` shows what `ls` takes.
+// portolan warc: inspects WARC and ARC files. Each of its four parts has a parser of its own, so that `portolan warc ls
+// --help` shows what `ls` takes.
 
 #include <fmt/core.h>
 
@@ -36,7 +36,7 @@ std::string_view MimeOf(const WarcRecord& record) {
 
 void WarnSkipped(const WarcInput& input, const WarcReaderStats& stats) {
   if (stats.skipped_bytes + stats.raw_skipped == 0) return;
-  PrintError(fmt::format("{}: passed over {} bytes that belong to no record; 'portolan warc check' says where",
+  PrintError(fmt::format("{}: skipped {} bytes that belong to no record; 'portolan warc check' says where",
                          input.path(), stats.skipped_bytes + stats.raw_skipped));
 }
 
@@ -67,12 +67,12 @@ void PrintRecordLine(const WarcRecord& record, bool json) {
 
 int RunLs(int argc, char** argv) {
   VerbApp app("warc ls",
-              "Lists the records of WARC and ARC files, a line each: offset, length, type, status, media\n"
-              "type, date, URI. Broken places are passed over.");
+              "Lists the records of WARC and ARC files, one per line: offset, length, type, status, media\n"
+              "type, date, URI. Damaged places are skipped.");
   std::vector<std::string> files;
   bool json = false;
   app->add_option("FILE", files, "Archives, plain or gzip; - is standard input")->required()->type_name("");
-  app->add_flag("--json", json, "One JSON object a line");
+  app->add_flag("--json", json, "One JSON object per line");
   app.Footer(
       "Examples:\n"
       "  portolan warc ls crawl.warc.gz\n"
@@ -142,7 +142,7 @@ int RunCat(int argc, char** argv) {
   app->add_option("OFFSET", offset_text, "Where the record begins, as 'warc ls' or an index says")
       ->required()
       ->type_name("");
-  auto* p = app->add_flag("--payload", payload, "The document alone: chunked, gzip and deflate are taken off");
+  auto* p = app->add_flag("--payload", payload, "The document alone: chunked, gzip and deflate are decoded");
   auto* b = app->add_flag("--block", block, "The block as it is stored: HTTP head and body")->excludes(p);
   app->add_flag("--headers", headers, "The record's header and the HTTP head")->excludes(p)->excludes(b);
   app.Footer(
@@ -211,12 +211,12 @@ class FaultPrinter {
 int RunWarcCheck(int argc, char** argv) {
   VerbApp app("warc check",
               "Reads archives strictly: versions, fields, lengths, dates, digests, gzip, and whether a record\n"
-              "has the id of another, of whichever file. Every fault is a line 'FILE:OFFSET: KIND: what'.\n"
+              "has the id of another one in any file. Every fault is a line 'FILE:OFFSET: KIND: what'.\n"
               "Exit code 1 when there is any.");
   std::vector<std::string> files;
   bool json = false;
   app->add_option("FILE", files, "Archives, plain or gzip; - is standard input")->required()->type_name("");
-  app->add_flag("--json", json, "One JSON object a fault");
+  app->add_flag("--json", json, "One JSON object per fault");
   app->get_option("--quiet")->description("Only the exit code");
   app.Footer(
       "Examples:\n"
@@ -325,8 +325,8 @@ int IndexFiles(const IndexFlags& flags, IndexOptions options) {
     WarnSkipped(*input, result->stats);
     if (result->unreachable > 0) {
       PrintError(
-          fmt::format("{}: {} records share a gzip member with others and were left out: recompress it with a "
-                      "member a record",
+          fmt::format("{}: {} records share a gzip member with others and were left out: recompress it with one "
+                      "member per record",
                       path, result->unreachable));
     }
     if (result->stats.records == 0) {
@@ -354,11 +354,12 @@ int IndexFiles(const IndexFlags& flags, IndexOptions options) {
 
 int RunIndex(int argc, char** argv) {
   VerbApp app("warc index",
-              "Writes the index of archives: a CDXJ line a capture, sorted by bytes, with Common Crawl's\n"
+              "Writes the index of archives: one CDXJ line per capture, sorted by bytes, with Common Crawl's\n"
               "keys. Lines are held in memory until they are sorted, about 300 bytes each.");
   IndexFlags flags;
   app->add_option("FILE", flags.files, "Archives, plain or gzip; - is standard input")->required()->type_name("");
-  app->add_option("-o,--output", flags.output, "Write here, whole or not at all")->type_name("FILE");
+  app->add_option("-o,--output", flags.output, "Write to this file, which appears only when it is complete")
+      ->type_name("FILE");
   app->add_option("--format", flags.format, "cdxj (default), cdx11, cdx9 or json")->type_name("FORMAT");
   app->add_option("--style", flags.style, "Write as 'cdxj-indexer' or 'warcio' do; default portolan")
       ->type_name("STYLE");
@@ -394,13 +395,13 @@ struct Part {
 constexpr std::array kParts = {
     Part{"ls", "list the records: offset, length, type, status, media type, date, URI", &RunLs},
     Part{"cat", "print one record, its block or its payload", &RunCat},
-    Part{"check", "read strictly and name every fault; exit code 1 when there is one", &RunWarcCheck},
+    Part{"check", "read strictly and report every fault; exit code 1 if there is one", &RunWarcCheck},
     Part{"index", "write a sorted CDXJ index", &RunIndex},
 };
 
 void PrintPage() {
   std::string page =
-      "Looks inside WARC (0.17 to 1.1) and ARC files, plain or gzip.\n\nusage: portolan warc PART [FLAGS] FILE…\n"
+      "Inspects WARC (0.17 to 1.1) and ARC files, plain or gzip.\n\nusage: portolan warc PART [FLAGS] FILE…\n"
       "       portolan warc PART --help\n\n";
   for (const Part& part : kParts) page += fmt::format("  {:<6} {}\n", part.name, part.summary);
   page +=

@@ -181,6 +181,7 @@ void PrintJson(const Finding& finding) {
   json["via"] = via.empty() ? Json() : Json(via);
   json["seen"] = at.seen || !finding.log.empty();
   json["domain"] = std::move(domain);
+  json["shard"] = at.shard;
   json["where"] = finding.where;
   json["detail"] = at.detail;
   json["queues_ahead"] = at.queues_ahead && finding.where == "budget_queue" ? Json(*at.queues_ahead) : Json();
@@ -214,6 +215,7 @@ void PrintText(const Finding& finding) {
     fmt::print("  domain   {}{}\n", at.domain_name,
                at.budgets ? ": nothing is known of it" : " (the crawl has no budgets)");
   }
+  if (at.shards > 1) fmt::print("  shard    {} of {}\n", at.shard + 1, at.shards);
   fmt::print("  robots   {}\n", at.robots);
   if (finding.log_lines > finding.log.size()) fmt::print("  log      {}\n", Times(finding.log_lines, "line"));
   const size_t shown = std::min<size_t>(finding.log.size(), 5);

@@ -1,4 +1,4 @@
-// One line a verb: the functions behind the table in verbs.cc.
+// One line per verb: the functions behind the table in verbs.cc.
 
 #pragma once
 

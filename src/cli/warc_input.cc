@@ -13,7 +13,7 @@
 namespace portolan {
 namespace {
 
-constexpr uint64_t kLarge = uint64_t{64} << 20;           // smaller files are read before anybody wonders
+constexpr uint64_t kLarge = uint64_t{64} << 20;           // smaller files are read too quickly to need a progress line
 constexpr int64_t kProgressNs = int64_t{250} * 1000'000;  // between two updates
 
 }  // namespace

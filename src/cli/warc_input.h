@@ -19,12 +19,12 @@ class WarcInput {
   WarcInput(WarcInput&&) = default;
   ~WarcInput();
 
-  // The source shares this object's state and may outlive nothing of it.
+  // The source uses this object's state and must not outlive it.
   ByteSource Source();
 
   const std::string& path() const { return path_; }
   bool is_stdin() const { return path_ == "-"; }
-  // The last part of the path, which is what an index calls the file.
+  // The last part of the path: the file's name in an index.
   std::string Name() const;
 
  private:

@@ -4,14 +4,14 @@
 
 namespace portolan {
 
-// A URL with its standing goes to its queue.
+// Puts a URL whose standing is known into its queue.
 class Admission::StandingToBeast : public StandingSink {
  public:
   explicit StandingToBeast(Admission& to) : to_(to) {}
 
   Status OnStanding(std::string_view bytes, const Standing& standing) override {
     std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
-    if (!record) return Fail(ErrorCode::kCorrupt, "star gave back bytes that are not a record");
+    if (!record) return Fail(ErrorCode::kCorrupt, "STAR holds bytes that are not a URL record");
     if (standing.fresh) to_.heard_[standing.pld % kHeardEntries] = {standing.pld, standing.budget};
     record->budget = static_cast<uint16_t>(std::min<uint32_t>(standing.budget, 0xffff));
     EncodeUrlRecord(*record, to_.encoded_);
@@ -32,7 +32,7 @@ Result<std::unique_ptr<Admission>> Admission::Open(Env& env, const Manifest& man
   ASSIGN_OR_RETURN(made->beast_, Beast::Open(env, manifest, options.beast));
   ASSIGN_OR_RETURN(made->yield_, YieldTable::Open(env, manifest, options.yield));
   ASSIGN_OR_RETURN(made->hosts_, HostAllowance::Open(env, manifest, options.hosts));
-  ASSIGN_OR_RETURN(made->ends_, EndCounts::Open(manifest));
+  ASSIGN_OR_RETURN(made->ends_, EndCounts::Open(manifest, options.ends_name));
   return made;
 }
 
@@ -45,7 +45,7 @@ Status Admission::AddToStar(const UrlRecord& record, std::string_view bytes, boo
   const uint64_t host_key = HostKey(record.url, key_);
   const auto [pld, name_size] = domains_.Find(record.url, host_key);
   const Heard& heard = heard_[pld % kHeardEntries];
-  const bool known = heard.pld == pld;  // an answer came: Star has its name
+  const bool known = heard.pld == pld;  // Star has answered for it before, so it has its name
   std::string_view name;
   if (!known) {
     const std::string_view host = HostOf(record.url);
@@ -66,7 +66,7 @@ Status Admission::AddToStar(const UrlRecord& record, std::string_view bytes, boo
 void Admission::Observe(std::string_view url, uint64_t host_key, const PageResult& result) {
   CountEnd(url, host_key, FollowOf(result.outcome, result.status).count == CountAs::kFetched);
   const bool answered = HasAnswer(result.outcome) && result.status > 0;
-  // A redirect's target speaks for itself.
+  // A redirect says nothing about its host: its target is judged on its own.
   if (answered && result.status >= 300 && result.status < 400) return;
   bool useful = answered && result.status < 300;
   if (useful && result.fingerprint != 0) {
@@ -94,7 +94,7 @@ Status Admission::Rebudget() {
     if (records.empty()) return {};
     for (const std::string& bytes : records) {
       const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
-      if (!record) return Fail(ErrorCode::kCorrupt, "beast gave back bytes that are not a record");
+      if (!record) return Fail(ErrorCode::kCorrupt, "a budget queue (beast) holds bytes that are not a URL record");
       RETURN_IF_ERROR(AddToStar(*record, bytes, /*fresh=*/false));
     }
   }

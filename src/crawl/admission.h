@@ -1,18 +1,18 @@
-// Admission: which of the new URLs go on to the robots loop now, and which later. STAR and BEAST together.
+// Admission: which new URLs go on to the robots loop now, and which later. It is STAR and BEAST together.
 //
 //   Add (a URL that URLseen called new) → Star (standing of its domain) → Beast (a queue, or Q_F) → Pop → gate
 //                                            ▲                                  │ a re-scan
 //                                            └──────────────────────────────────┘
 //
-// What a URL costs its domain's budget is its price: 1, or more where the host or the directory yields little that is
-// new (YieldTable), or the domain has more hosts than its budget allows (HostAllowance). The budget travels on with the
-// record: the frontier's delays go by it.
+// Each URL costs its domain's budget a price: 1, or more where the host or the directory yields little that is new
+// (YieldTable), or where the domain has more hosts than its budget allows (HostAllowance). The budget is stored in the
+// record, because the frontier's delays depend on it.
 //
 // Thread: one owner, the shard. No clock, no randomness. Invariant: a URL that Add took is in Star, in Beast, or was
-// given out by Pop: waiting() counts all of them.
-// Memory bound: Star's, Beast's, the two tables', 1 MiB of budgets that were heard lately, the content cache,
-// EndCounts'. Room: Star's; Beast's queues take any number, so Pump can always move Star's answers on and frees room. A
-// re-scan of Q_F reads as much as Star has room for. Durability: Checkpointables(), all in one manifest.
+// returned by Pop; waiting() counts those in Star and Beast.
+// Memory bound: Star's, Beast's, the two tables', 1 MiB of recent budgets, the content cache, EndCounts'.
+// Room: Star's. Beast's queues take any number, so Pump can always move Star's answers on and make room. A re-scan of
+// Q_F reads as much as Star has room for. Durability: Checkpointables(), all in one manifest.
 
 #pragma once
 
@@ -38,12 +38,13 @@ namespace portolan {
 
 struct AdmissionOptions {
   bool enabled = false;  // false: every new URL goes on at once
-  HashKey key;           // the crawl's: of hosts, domains and directories
+  HashKey key;           // the crawl's; hashes hosts, domains and directories
   StarOptions star;
   BeastOptions beast;
   YieldTable::Options yield;
   HostAllowance::Options hosts;
-  uint64_t content_memory = uint64_t{1} << 20;  // fingerprints of pages that came lately, 8 bytes each
+  std::string ends_name = "ends";               // name of its manifest section
+  uint64_t content_memory = uint64_t{1} << 20;  // fingerprints of recent pages, 8 bytes each
 };
 
 class Admission {
@@ -51,7 +52,7 @@ class Admission {
   static Result<std::unique_ptr<Admission>> Open(Env& env, const Manifest& manifest, Executor& executor,
                                                  const AdmissionOptions& options);
 
-  // So many new URLs, and vouches, are taken for sure.
+  // How many new URLs, and how many vouches, can be added now without being refused.
   uint64_t Room() const { return star_->UrlRoom(); }
   uint64_t VouchRoom() const { return star_->EdgeRoom(); }
   uint64_t EmptyVouchRoom() const { return star_->EmptyEdgeRoom(); }
@@ -60,18 +61,20 @@ class Admission {
   Status Add(const UrlRecord& record);
   // A page of one domain links to another one.
   Status Vouch(uint64_t source_pld, uint64_t target_pld) { return star_->AddEdge(source_pld, target_pld); }
+  // Another shard reports that one of its domains vouches for `pld`.
+  Status RaiseFromElsewhere(uint64_t pld) { return star_->RaiseFromElsewhere(pld); }
   uint64_t PayLevelKey(std::string_view url, uint64_t host_key) { return domains_.Key(url, host_key); }
 
-  // What a fetch that came to its end brought; `host_key` is that of the URL.
+  // Learns from a fetch that ended; `host_key` is the HostKey of the URL.
   void Observe(std::string_view url, uint64_t host_key, const PageResult& result);
-  // A URL came to its end without a fetch: robots.txt forbids it or cannot be had, or its host is hopeless.
+  // A URL ended without a fetch: robots.txt forbids it or could not be fetched, or its host is given up.
   void OnDenied(std::string_view url) { CountEnd(url, HostKey(url, key_), /*fetched=*/false); }
 
   // Moves what is ready, about `max` URLs; returns how many it looked at.
   Result<uint64_t> Pump(uint64_t max, int64_t now_ns);
-  // Up to `max` records whose turn has come. None while everything is empty or being judged.
+  // Up to `max` records whose turn has come. None if the queues are empty or every URL is still being judged.
   Result<std::vector<std::string>> Pop(size_t max) { return beast_->Pop(max); }
-  // Pop has something now.
+  // Pop would return something now.
   bool HasQueued() const { return beast_->counts().queued > 0; }
   bool Ready() const { return star_->ResultsReady(); }
 
@@ -111,7 +114,7 @@ class Admission {
   std::unique_ptr<HostAllowance> hosts_;
   std::unique_ptr<EndCounts> ends_;
   RecentKeys content_;
-  std::vector<Heard> heard_;  // by pld: the budget that its last URL was given
+  std::vector<Heard> heard_;  // by pld: the budget that the domain's last URL was given
   std::string encoded_;
 };
 

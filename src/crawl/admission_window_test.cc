@@ -24,14 +24,14 @@ TEST(AdmissionWindowTest, GrowsByOneForEachIdleConnectionAndAsk) {
   EXPECT_EQ(window.size(), 100U);
   window.SetIdle(3, true, kAsk);
   EXPECT_EQ(window.size(), 103U);
-  // Parts are not lost, however often it is told.
+  // Fractions are not lost, however often SetIdle is called.
   for (int i = 1; i <= 30; ++i) window.SetIdle(1, true, kAsk + i * kAsk / 10);
   EXPECT_EQ(window.size(), 106U);
   window.SetIdle(0, true, 5 * kAsk);
   EXPECT_FALSE(window.growing());
   const uint64_t size = window.size();
   window.SetIdle(0, true, 50 * kAsk);
-  EXPECT_EQ(window.size(), size) << "it grew while nobody was idle";
+  EXPECT_EQ(window.size(), size) << "it grew while no connection was idle";
 }
 
 TEST(AdmissionWindowTest, DoesNotGrowWhileItIsNotFull) {
@@ -56,7 +56,7 @@ TEST(AdmissionWindowTest, FadesWhileConnectionsAreBusyDownToItsLeast) {
   ASSERT_EQ(window.size(), 20U);
   for (uint64_t i = 0; i < AdmissionWindow::kFade; ++i) window.OnFetched();
   EXPECT_EQ(window.size(), 19U);
-  window.SetIdle(1, false, kAsk);  // somebody idles
+  window.SetIdle(1, false, kAsk);  // a connection idles
   for (uint64_t i = 0; i < 10 * AdmissionWindow::kFade; ++i) window.OnFetched();
   EXPECT_EQ(window.size(), 19U);
   window.SetIdle(0, true, kAsk);

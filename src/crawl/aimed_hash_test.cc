@@ -1,6 +1,6 @@
-// A farm that knows this program aims its names at one bucket of DRUM, at one slot of a table, at somebody else's
-// address. Against hashes without a key it hits; that is shown here too, so that these tests can fail. Against a
-// crawl's key it misses.
+// A link farm that knows this program chooses its names so that they all fall into one bucket of DRUM, one slot of a
+// table, or the clock of another site's address. Against hashes without a key this works; that is shown here too, so
+// that these tests can fail. Against a crawl's key it does not.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 namespace portolan {
 namespace {
 
-constexpr int kKeys = 8;  // crawls that are tried
+constexpr int kKeys = 8;  // number of crawls that are tried
 
 HashKey KeyOf(uint64_t seed) {
   Rng rng(seed);
@@ -80,7 +80,7 @@ TEST(AimedHashTest, UrlsThatFilledOneBucketSpreadEvenly) {
   }
 }
 
-// Hosts of a wildcard, all in one slot of a table of 4,096: the frontier's and the caches' tables go by the remainder.
+// Hosts of a wildcard, all in one slot of a table of 4,096: frontier and caches use the remainder.
 TEST(AimedHashTest, HostsThatMetInOneSlotSpreadEvenly) {
   constexpr size_t kSlots = 4096;
   std::vector<std::string> urls;
@@ -104,9 +104,9 @@ TEST(AimedHashTest, HostsThatMetInOneSlotSpreadEvenly) {
   }
 }
 
-// Two addresses whose hashes without a key are equal in all 64 bits, and so would share one clock. Of 16 bytes XXH3
-// takes both halves, each xored with a known word: where the first becomes 1 the hash depends on twice the second, so
-// its highest bit is lost.
+// Two addresses whose hashes without a key are equal in all 64 bits, so that they would share one clock. For 16 bytes
+// XXH3 takes both halves, each xored with a known word: if the first becomes 1, the hash depends on twice the second,
+// so its highest bit is lost.
 TEST(AimedHashTest, AddressesThatWereOneAreTwo) {
   const auto word = [](size_t at) {
     uint64_t value = 0;

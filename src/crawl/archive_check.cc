@@ -16,7 +16,7 @@ namespace portolan {
 namespace {
 
 constexpr std::string_view kWarcSuffix = ".warc.gz";
-constexpr size_t kLongestLine = size_t{4} << 20;  // a URL and what we say of it are far shorter
+constexpr size_t kLongestLine = size_t{4} << 20;  // lines of a crawl are far shorter
 
 bool IsCapture(WarcType type) {
   return type == WarcType::kResponse || type == WarcType::kRevisit || type == WarcType::kResource;
@@ -51,15 +51,15 @@ class WarcCheck {
     return Records(path, indexed ? &lines : nullptr);
   }
 
-  // The index of a file that is gone. Its lines are in the merged index as well and are not told of one by one.
+  // For the index of a WARC file that is missing. Its lines are in the merged index too, and not reported singly.
   Status IndexAlone(const std::string& index, const std::string& name) {
-    sink_.error(fmt::format("{}: the index of a file that is not there, {}", index, name));
+    sink_.error(fmt::format("{}: the WARC file of this index, {}, is missing", index, name));
     FileIndexCheck lines(env_, scratch_, options_.sort, sink_, index, name);
     return lines.ReadIndex(/*sorted=*/index.ends_with(".cdxj"), ComparesMerged() ? &merged_ : nullptr,
                            counts_.cdxj_lines);
   }
 
-  // What can be said when all files are read.
+  // Checks that need all files.
   Status Finish() {
     ASSIGN_OR_RETURN(counts_.repeated_ids,
                      ids_.ForEachRepeat([&](const RecordIds::Place& place, const RecordIds::Place& first) {
@@ -72,7 +72,7 @@ class WarcCheck {
       return merged_.Compare(env_, options_.index_file, options_.finished, counts_.merged_lines);
     }
     if (options_.finished) {
-      sink_.error(fmt::format("{}: missing; all WARC files are finished", options_.index_file));
+      sink_.error(fmt::format("{}: missing, although all WARC files are finished", options_.index_file));
     }
     return {};
   }
@@ -103,7 +103,7 @@ class WarcCheck {
       RETURN_IF_ERROR(ids_.Add(record.fields.Get(warc_field::kRecordId), {paths_.size() - 1, record.offset}));
       if (!IsCapture(record.type)) continue;
       ++counts_.captures;
-      // robots.txt is asked for again when its time is over.
+      // robots.txt is fetched again when its time to live is over.
       if (!record.uri().ends_with("/robots.txt"))
         RETURN_IF_ERROR(urls_.Add({options_.key.Hash(record.uri()), 0, 0, 0}));
       if (lines != nullptr) RETURN_IF_ERROR(lines->OnCapture(record, path));

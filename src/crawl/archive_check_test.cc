@@ -35,7 +35,7 @@ FetchResponse Answer(int n, const std::string& head, const std::string& body) {
   return response;
 }
 
-// All that a line can have, and answers that are odd in ways that index and record might see differently.
+// Everything that a line can have, and odd answers that index and record might interpret differently.
 std::vector<ArchiveItem> Items(std::optional<uint64_t> seed) {
   PageMakerOptions options;
   options.archive_metadata = true;
@@ -96,7 +96,7 @@ class ArchiveCheckTest : public testing::Test {
     return paths;
   }
 
-  // What is found, with memory for everything and with hardly any.
+  // The findings, with memory for everything and with hardly any.
   std::vector<std::string> Errors(bool finished = true) {
     std::vector<std::string> found[2];
     for (const bool little : {false, true}) {
@@ -129,7 +129,7 @@ class ArchiveCheckTest : public testing::Test {
     for (const std::string& line : lines) text += line + "\n";
     ASSERT_TRUE(ReplaceFile(env_, path, text));
   }
-  // A line, the third if none is named, with another value.
+  // Changes a value in a line, the third unless another is named.
   void Alter(const std::string& path, const std::string& field, const std::string& value, size_t number = 2) {
     std::vector<std::string> lines = Lines(path);
     std::string& line = lines.at(number);
@@ -169,12 +169,12 @@ TEST_F(ArchiveCheckTest, EveryValueOfALineIsComparedWithTheRecord) {
     ASSERT_TRUE(env_.Remove(kMerged));  // its own comparison is another test
     ASSERT_TRUE(MergeArchiveIndex(env_, {kDir}, kMerged));
     const std::vector<std::string> errors = Errors();
-    EXPECT_THAT(errors, Contains(StartsWith(index + ":3: " + field + " is \"" + value + "\", by the record \"")));
+    EXPECT_THAT(errors, Contains(StartsWith(index + ":3: " + field + " is \"" + value + "\", but the record says \"")));
     ASSERT_TRUE(ReplaceFile(env_, index, good));
   }
   Alter(index, "offset", "1");
   EXPECT_THAT(Errors(), Contains(StartsWith(index + ":3: no capture begins at 1 of ")));
-  EXPECT_THAT(Errors(), Contains(HasSubstr(": a capture that " + index + " does not name")));
+  EXPECT_THAT(Errors(), Contains(HasSubstr(": a capture that is missing in " + index)));
 }
 
 TEST_F(ArchiveCheckTest, LinesThatAreGoneOrThereTwiceOrOutOfOrder) {
@@ -185,15 +185,15 @@ TEST_F(ArchiveCheckTest, LinesThatAreGoneOrThereTwiceOrOutOfOrder) {
   SetLines(index, lines);
   std::vector<std::string> errors = Errors();
   ASSERT_EQ(errors.size(), 2U) << testing::PrintToString(errors);
-  EXPECT_THAT(errors[0], HasSubstr(": a capture that " + index + " does not name"));
-  EXPECT_THAT(errors[1], HasSubstr(": is in the index of no WARC file"));
+  EXPECT_THAT(errors[0], HasSubstr(": a capture that is missing in " + index));
+  EXPECT_THAT(errors[1], HasSubstr(": is not in the index of any WARC file"));
 
   lines = good;
   lines.insert(lines.begin() + 4, lines[4]);
   SetLines(index, lines);
   errors = Errors();
   ASSERT_EQ(errors.size(), 2U) << testing::PrintToString(errors);
-  EXPECT_THAT(errors[0], HasSubstr("has a line already, 5"));
+  EXPECT_THAT(errors[0], HasSubstr("already has line 5"));
   EXPECT_THAT(errors[1], StartsWith("index.cdxj: lacks " + index + ":"));
 
   lines = good;
@@ -216,7 +216,7 @@ TEST_F(ArchiveCheckTest, MergedIndexHasTheLinesOfAllFilesAndNoOthers) {
   lines = good;
   lines.insert(lines.begin() + 7, lines[7]);
   SetLines(kMerged, lines);
-  EXPECT_THAT(Errors(), ElementsAre("index.cdxj:9: is there once more than in the index of its WARC file"));
+  EXPECT_THAT(Errors(), ElementsAre("index.cdxj:9: occurs more often than in the index of its WARC file"));
 
   SetLines(kMerged, good);
   Alter(kMerged, "status", "500");
@@ -228,7 +228,7 @@ TEST_F(ArchiveCheckTest, MergedIndexHasTheLinesOfAllFilesAndNoOthers) {
   EXPECT_THAT(Errors(), ElementsAre("index.cdxj:3: out of order"));
 
   ASSERT_TRUE(env_.Remove(kMerged));
-  EXPECT_THAT(Errors(), ElementsAre("index.cdxj: missing; all WARC files are finished"));
+  EXPECT_THAT(Errors(), ElementsAre("index.cdxj: missing, although all WARC files are finished"));
 }
 
 TEST_F(ArchiveCheckTest, WhileFilesGrowTheMergedIndexMayBeOldOrMissing) {
@@ -248,7 +248,8 @@ TEST_F(ArchiveCheckTest, TheIndexOfAGrowingFileIsComparedToo) {
   const std::string part = Indexes().back();
   ASSERT_TRUE(part.ends_with(".part"));
   Alter(part, "status", "500", 0);
-  EXPECT_THAT(Errors(/*finished=*/false), ElementsAre(StartsWith(part + ":1: status is \"500\", by the record \"")));
+  EXPECT_THAT(Errors(/*finished=*/false),
+              ElementsAre(StartsWith(part + ":1: status is \"500\", but the record says \"")));
 }
 
 TEST_F(ArchiveCheckTest, RecordsWithTheIdOfAnotherAreNamed) {

@@ -32,7 +32,7 @@ Status Apply(const ConfigField& field, const toml::node& node, const std::string
   return {};
 }
 
-// A directory, say, is no file of settings.
+// Something that is not a file of settings, for example a directory.
 Result<std::string> ReadSettings(Env& env, const std::string& path) {
   auto text = ReadWholeFile(env, path);
   if (!text && text.error().code() == ErrorCode::kInvalidArgument) {
@@ -62,7 +62,7 @@ Result<toml::table> ParseToml(std::string_view text, const std::string& path) {
 
 Result<Config> ConfigOf(const toml::table& table, const std::string& path, std::optional<Profile> instead) {
   const std::vector<std::string_view> sections = Sections();
-  // The profile says what everything else begins with, wherever it stands.
+  // The profile sets all defaults, so it is read first, wherever it is in the file.
   Config config;
   if (const toml::node* profile = table["crawl"]["profile"].node()) {
     for (const ConfigField& field : ConfigFields()) {
@@ -105,7 +105,7 @@ Status SetConfig(Config& config, std::string_view name, std::string_view value) 
   for (const ConfigField& field : ConfigFields()) {
     names.push_back(fmt::format("{}.{}", field.section, field.key));
     if (names.back() != name) continue;
-    // Refused before it is taken for a string: nobody writes one that looks so.
+    // Refused before it could be taken for a string: no such string is a sensible value.
     if (const Status status = CheckTomlNesting(value); !status) {
       return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: {}", name, status.error().message()));
     }
@@ -131,7 +131,7 @@ Status SetConfig(Config& config, std::string_view name, std::string_view value) 
 Status SetConfig(Config& config, std::string_view setting) {
   const size_t equals = setting.find('=');
   if (equals == std::string_view::npos) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no setting: write SECTION.KEY=VALUE", setting));
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a setting: write SECTION.KEY=VALUE", setting));
   }
   return SetConfig(config, setting.substr(0, equals), setting.substr(equals + 1));
 }
@@ -147,13 +147,14 @@ Result<Config> LoadWholeConfig(Env& env, const std::string& path) {
   const auto unfit = [&](std::string_view what) {
     return Fail(
         ErrorCode::kCorrupt,
-        fmt::format("{}: {}: these are not the settings that the crawl began with. Put a copy back", path, what));
+        fmt::format("{}: {}: this is not the file of settings with which the crawl began; restore it from a copy", path,
+                    what));
   };
   for (const std::string_view section : Sections()) {
     if (!table.contains(section)) return unfit(fmt::format("there is no [{}]", section));
   }
   ASSIGN_OR_RETURN(Config config, ConfigOf(table, path, {}));
-  if (config.crawl.seeds.empty() && config.crawl.seed_list.empty()) return unfit("crawl.seeds names none");
+  if (config.crawl.seeds.empty() && config.crawl.seed_list.empty()) return unfit("crawl.seeds is empty");
   if (const Status status = ValidateConfig(config); !status) {
     return Fail(ErrorCode::kCorrupt, fmt::format("{}: {}", path, status.error().message()));
   }

@@ -1,15 +1,14 @@
 // Config: every setting of the program, typed, in one struct.
 //
-// Read once from a TOML file; flags override fields afterwards. Each field is declared here with its default and once
+// Read once from a TOML file; flags override fields afterwards. Each field is declared here with its default, and once
 // in config_fields.cc with its key and its comment; parsing, printing and the list of valid keys all follow from that
-// table. An unknown key is an error that names the nearest one: a misspelt limit must not silently be no limit. Each
-// number has a range in that table, which holds wherever the value comes from: a file, --set, or a flag of its own.
+// table. An unknown key is an error that names the nearest one, so that a misspelt limit is not silently ignored. Each
+// number has a range in that table, which applies wherever the value comes from: a file, --set, or a flag of its own.
 //
-// A profile is a set of defaults: `site` for a polite crawl of one's own or a few sites, `web` for the open web with
-// IRLbot's figures (H.-T. Lee et al., 2008: 40 s a host, 1 s an address). The file's other keys go on top of it.
+// A profile is a set of defaults: `site` for a polite crawl of one or a few sites, `web` for the open web with IRLbot's
+// figures (H.-T. Lee et al., 2008: 40 s per host, 1 s per address). The other keys of the file override it.
 //
-// The struct says what people may set; the options of the stages (fetch/, frontier/, parse/ …) are made of it where the
-// crawl is put together.
+// The struct holds what users may set; wiring.cc makes the options of the stages (fetch/, frontier/, parse/ …) from it.
 
 #pragma once
 
@@ -44,10 +43,10 @@ enum class ScopeMode : uint8_t {
   kDomain,  // the registered domain: www.example.org and shop.example.org
   kHost,    // the host name
   kPrefix,  // the seed's URL up to its last slash
-  kAny,     // nothing
+  kAny,     // nothing: every link is followed
 };
 
-// Which addresses of a name are asked for, and which are tried first.
+// Which addresses of a name are looked up, and which are tried first.
 enum class IpPreference : uint8_t { kV4First, kV6First, kV4Only, kV6Only };
 
 struct Config {
@@ -57,16 +56,17 @@ struct Config {
   struct Crawl {
     Profile profile = Profile::kSite;
     Words seeds;
-    // Where the seeds are too many for crawl.toml: how many there are and where they came from. Written by the crawl.
+    // If there are too many seeds for crawl.toml: how many there are and their source. Written by the crawl.
     std::string seed_list;
     // Limits of the whole crawl. 0: none.
     uint64_t max_pages = 1'000'000;
-    // Links from a seed; 0: the seeds alone; written "none": no limit. Chains of "next chapter" are thousands long.
+    // Links from a seed; 0: only the seeds; written "none": no limit. Chains of "next chapter" are thousands long.
     std::optional<uint64_t> max_depth = 10'000;
     ByteCount max_bytes = {};
     Duration max_time = {};
     uint64_t max_redirects = 10;
     bool via = true;
+    uint64_t shards = 0;  // 0: one for each kLoopsPerShard fetch threads
   } crawl;
 
   struct Scope {
@@ -185,8 +185,8 @@ struct Config {
   } log;
 };
 
-// What --mine means: the crawl of a site by its owner. No delays between pages, Crawl-delay included, kMineConnections
-// connections per host, private addresses allowed. Retry-After and the back-off for a host that is ill still hold.
+// What --mine means: the crawl of a site by its owner. No delays between pages, not even Crawl-delay; kMineConnections
+// connections per host; private addresses allowed. Retry-After and the back-off for a failing host still apply.
 inline constexpr uint64_t kMineConnections = 8;
 void SetMine(Config& config);
 
@@ -195,39 +195,39 @@ Config ForProfile(Profile profile);
 Result<Profile> ParseProfile(std::string_view name);
 std::string_view ProfileName(Profile profile);
 
-// The file at `path` over the defaults of the profile it names. Errors name file, line and key; kCorrupt: it is no file
-// of settings. `instead`: the profile, whatever the file says of it.
+// Reads the file at `path`, on top of the defaults of the profile that it names. Errors name file, line and key;
+// kCorrupt: it is not a file of settings. `instead`: use this profile, whatever the file says.
 Result<Config> LoadConfig(Env& env, const std::string& path, std::optional<Profile> instead = {});
 Result<Config> ParseConfig(std::string_view toml, const std::string& path, std::optional<Profile> instead = {});
 
-// The settings that a crawl was begun with. kCorrupt also where a section or the seeds are missing, or settings do not
-// go together: an empty file must not be taken for a crawl with the defaults.
+// The settings with which a crawl was begun. Also kCorrupt if a section or the seeds are missing, or settings do not
+// fit together: an empty file must not be taken for a crawl with the defaults.
 Result<Config> LoadWholeConfig(Env& env, const std::string& path);
 
-// One setting by its name: SetConfig(config, "fetch.http2", "false"). The value is TOML, or a bare word for a string.
+// Sets one field: SetConfig(config, "fetch.http2", "false"). The value is TOML, or a bare word for a string.
 Status SetConfig(Config& config, std::string_view name, std::string_view value);
-// The same of "SECTION.KEY=VALUE", as people write it.
+// The same, from "SECTION.KEY=VALUE".
 Status SetConfig(Config& config, std::string_view setting);
 
 // A TOML file with every key, its value and its comment. ParseConfig reads it back to the same Config.
 std::string ConfigToToml(const Config& config);
 
-// Everything that cannot be or must not be, each as "section.key: what is wrong", joined by "; ". Settings that only
-// make sense together are judged here, after files and flags are read; reading judges each value alone.
+// Reports everything that is impossible or forbidden, each as "section.key: what is wrong", joined by "; ". Here
+// settings are checked against each other, after files and flags are read; reading checks each value alone.
 Status ValidateConfig(const Config& config);
 
-// The User-Agent field: "TOKEN/VERSION (+CONTACT)" where user_agent is a product token; else user_agent as it is, with
-// the contact where it does not hold it.
+// The User-Agent field: "TOKEN/VERSION (+CONTACT)" if user_agent is a product token; otherwise user_agent as it is,
+// with the contact appended if it does not contain it.
 std::string UserAgentOf(const Config& config, std::string_view version);
 
-// By which name robots.txt speaks to this crawl.
+// The name under which robots.txt addresses this crawl.
 std::string_view RobotsTokenOf(const Config& config);
 
-// How many times the last answer's time a host is left alone.
+// The delay after an answer, as a multiple of the time that the answer took.
 double DelayFactorOf(const Config& config);
 inline constexpr double kDelayFactor = 10;
 
-// Does a field hold what only its owner should read: a password, a cookie, a header field of the operator's own?
+// True if a field holds a secret: a password, a cookie, or a header field of the operator's own.
 bool HoldsSecrets(const Config& config);
 
 }  // namespace portolan

@@ -1,4 +1,4 @@
-// Profiles, and what settings may be together. What each number may be alone stands in config_fields.cc.
+// Profiles, and which settings fit together. The range of each number alone is in config_fields.cc.
 
 #include <fmt/core.h>
 
@@ -23,7 +23,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr size_t kMaxAddedBytes = 16 << 10;
-constexpr size_t kMaxField = 1000;  // of a header field that people write
+constexpr size_t kMaxField = 1000;  // bytes of a header field that the user writes
 
 class Problems {
  public:
@@ -77,7 +77,7 @@ bool IsNameServer(std::string_view text) {
          (bracketed || host.find(':') == std::string_view::npos);
 }
 
-// As libcurl takes them; a port is part of it or has its default.
+// In the form that libcurl takes; a missing port has its default.
 bool IsProxy(const std::string& text) {
   const size_t end = text.find("://");
   if (end == std::string::npos || !IsOneLine(text)) return false;
@@ -89,18 +89,18 @@ bool IsProxy(const std::string& text) {
 
 void CheckCrawlAndScope(const Config& config, Problems& problems) {
   for (const std::string& seed : config.crawl.seeds) {
-    problems.Expect(IsWebUrl(seed), "crawl.seeds", fmt::format("'{}' is no http or https URL", seed));
+    problems.Expect(IsWebUrl(seed), "crawl.seeds", fmt::format("'{}' is not an http or https URL", seed));
   }
   const Config::Scope& scope = config.scope;
   for (const auto* list : {&scope.include_domains, &scope.exclude_domains}) {
     const std::string_view key = list == &scope.include_domains ? "scope.include_domains" : "scope.exclude_domains";
     for (const std::string& domain : *list) {
-      problems.Expect(IsDomain(domain), key, fmt::format("'{}' is no domain: write example.org", domain));
+      problems.Expect(IsDomain(domain), key, fmt::format("'{}' is not a domain: write it like example.org", domain));
     }
   }
   for (const std::string& prefix : scope.include_prefixes) {
     problems.Expect(IsWebUrl(prefix), "scope.include_prefixes",
-                    fmt::format("'{}' does not begin like an http or https URL", prefix));
+                    fmt::format("'{}' is not the beginning of an http or https URL", prefix));
   }
   for (const std::string& pattern : scope.exclude) {
     problems.Expect(!pattern.empty(), "scope.exclude", "an empty pattern excludes nothing");
@@ -111,16 +111,15 @@ void CheckPoliteness(const Config& config, Problems& problems) {
   const Config::Politeness& politeness = config.politeness;
   const std::string& agent = politeness.user_agent;
   problems.Expect(!agent.empty() && agent.size() <= kMaxField && IsOneLine(agent) && agent == TrimBlanks(agent),
-                  "politeness.user_agent", "wants one line of at most 1000 bytes, without blanks around it");
+                  "politeness.user_agent", "must be one line of at most 1000 bytes, without spaces around it");
   if (politeness.robots_token.empty()) {
     problems.Expect(IsValidProductToken(RobotsTokenOf(config)), "politeness.user_agent",
-                    fmt::format("'{}' does not begin with a product token (letters, - and _) by which robots.txt could "
-                                "name it: set politeness.robots_token",
+                    fmt::format("'{}' does not begin with a product token (letters, - and _) that robots.txt could "
+                                "address: set politeness.robots_token",
                                 agent));
   } else {
     problems.Expect(IsValidProductToken(politeness.robots_token), "politeness.robots_token",
-                    fmt::format("'{}' is no product token: letters, - and _ only, as robots.txt knows them",
-                                politeness.robots_token));
+                    fmt::format("'{}' is not a product token: use only letters, - and _", politeness.robots_token));
   }
   const bool web = config.crawl.profile == Profile::kWeb || config.scope.mode == ScopeMode::kAny;
   if (politeness.contact_url.empty()) {
@@ -128,19 +127,19 @@ void CheckPoliteness(const Config& config, Problems& problems) {
                     "is needed for a crawl of the open web: say who you are and how to reach you");
   } else {
     problems.Expect(IsWebUrl(politeness.contact_url) || politeness.contact_url.starts_with("mailto:"),
-                    "politeness.contact_url", "wants an http or https URL, or mailto:");
+                    "politeness.contact_url", "must be an http or https URL, or mailto:");
   }
   problems.Expect(IsOneLine(politeness.contact_url), "politeness.contact_url", "must be one line");
   problems.Expect(IsOneLine(politeness.from), "politeness.from", "must be one line");
   problems.Expect(politeness.min_delay <= politeness.max_delay, "politeness.min_delay", "is above max_delay");
   problems.Expect(politeness.host_delay <= politeness.max_delay, "politeness.host_delay", "is above max_delay");
   const bool careless = politeness.connections_per_host > 1 || politeness.host_delay.count() == 0;
+  problems.Expect(!careless || !config.scope.requisites, "scope.requisites",
+                  "come from hosts of others, too, and need a delay and one connection per host: leave out --mine, or "
+                  "set scope.embeds = true instead, which fetches only what is in scope");
   problems.Expect(
-      !careless || !config.scope.requisites, "scope.requisites",
-      "come from hosts of others, too, so they need a delay and one connection per host: leave out --mine, or "
-      "fetch what your own hosts have by scope.embeds = true");
-  problems.Expect(politeness.connections_per_host <= 1 || !web, "politeness.connections_per_host",
-                  "must be 1 in a crawl of the open web (profile web, or scope any): more is for sites of one's own");
+      politeness.connections_per_host <= 1 || !web, "politeness.connections_per_host",
+      "must be 1 in a crawl of the open web (profile web, or scope any): higher values are only for your own sites");
 }
 
 void CheckBudget(const Config& config, Problems& problems) {
@@ -167,9 +166,9 @@ void CheckAddedFields(const Config::Fetch& fetch, Problems& problems) {
   }
   if (!fetch.login.empty()) judge("fetch.login", CheckLogin(fetch.login));
   problems.Expect(fetch.login.empty() || !authorization, "fetch.login",
-                  "there is an Authorization in fetch.headers, too");
+                  "cannot be used together with an Authorization field in fetch.headers");
   problems.Expect(bytes <= kMaxAddedBytes, "fetch.headers",
-                  "with cookies and login more than 16 KiB: no server takes that");
+                  "is more than 16 KiB together with cookies and login: servers refuse that");
 }
 
 void CheckFetch(const Config& config, Problems& problems) {
@@ -182,23 +181,24 @@ void CheckFetch(const Config& config, Problems& problems) {
   for (const std::string& server : fetch.dns_servers) {
     problems.Expect(
         IsNameServer(server), "fetch.dns_servers",
-        fmt::format("'{}' is no name server: write 192.0.2.1, 192.0.2.1:53 or [2001:db8::1]:53, with a port "
+        fmt::format("'{}' is not a name server: write 192.0.2.1, 192.0.2.1:53 or [2001:db8::1]:53, with a port "
                     "from 1 to 65535",
                     server));
   }
-  problems.Expect(fetch.proxy.empty() || IsProxy(fetch.proxy), "fetch.proxy",
-                  fmt::format("'{}' is no proxy: write http://host:port, https://, socks4://, socks4a://, socks5:// or "
-                              "socks5h://",
-                              fetch.proxy));
+  problems.Expect(
+      fetch.proxy.empty() || IsProxy(fetch.proxy), "fetch.proxy",
+      fmt::format("'{}' is not a proxy: write http://host:port, https://, socks4://, socks4a://, socks5:// or "
+                  "socks5h://",
+                  fetch.proxy));
 }
 
 void CheckOutput(const Config& config, Problems& problems) {
   const Config::Archive& archive = config.archive;
-  problems.Expect(IsFileNamePart(archive.prefix), "archive.prefix", "letters, digits, '.', '_' and '-' only");
-  problems.Expect(!archive.directories.empty(), "archive.directories", "names no directory");
+  problems.Expect(IsFileNamePart(archive.prefix), "archive.prefix", "must be letters, digits, '.', '_' and '-' only");
+  problems.Expect(!archive.directories.empty(), "archive.directories", "is empty: name at least one directory");
   const std::set<std::string> distinct(archive.directories.begin(), archive.directories.end());
-  problems.Expect(distinct.size() == archive.directories.size(), "archive.directories", "names one twice");
-  problems.Expect(!distinct.contains(""), "archive.directories", "a name is empty");
+  problems.Expect(distinct.size() == archive.directories.size(), "archive.directories", "names a directory twice");
+  problems.Expect(!distinct.contains(""), "archive.directories", "has an empty name");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The table of settings: section, key, comment, range, and how the field of Config is read, judged and printed.
+// The table of settings: section, key, comment, range, and how the field of Config is read, checked and printed.
 
 #pragma once
 
@@ -18,14 +18,14 @@ struct ConfigField {
   std::string_view section;
   std::string_view key;
   std::string_view comment;
-  std::string range;  // "from 1 to 12"; empty: its type has none
+  std::string range;  // "from 1 to 12"; empty: the type has no range
   // A value of the wrong kind or out of range is refused, and the field stays as it is.
   std::function<Status(Config&, const toml::node&)> read;
-  std::function<Status(const Config&)> check;       // the range alone, of a value that code has set
+  std::function<Status(const Config&)> check;       // checks only the range, for a value set by code
   std::function<std::string(const Config&)> print;  // as TOML
 };
 
-// In the order in which they are printed; the fields of a section stand together.
+// In the order in which they are printed; the fields of a section are adjacent.
 const std::vector<ConfigField>& ConfigFields();
 
 }  // namespace portolan

@@ -30,7 +30,7 @@ TEST(ConfigTest, MistakesNameFileLineAndNearestName) {
   const auto message = [](std::string_view text) { return ParseConfig(text, "p.toml").error().message(); };
   EXPECT_EQ(message("[log]\n\nlevl = \"info\""), "p.toml:3: unknown key in [log] 'levl': did you mean 'level'?");
   EXPECT_EQ(message("[lgo]\n"), "p.toml:1: unknown section 'lgo': did you mean 'log'?");
-  EXPECT_THAT(message("[log]\nlevel = 3"), HasSubstr("p.toml:2: log.level: wants a string"));
+  EXPECT_THAT(message("[log]\nlevel = 3"), HasSubstr("p.toml:2: log.level: must be a string"));
   EXPECT_THAT(message("[log]\nlevel = \"loud\""), HasSubstr("'loud' is not a log level"));
   EXPECT_THAT(message("log = 5"), HasSubstr("'log' must be a section"));
   EXPECT_THAT(message("[log]\nlevel = \"in"), HasSubstr("p.toml:2:"));
@@ -83,21 +83,21 @@ TEST(ConfigTest, ProfileIsTheGroundWhereverItStands) {
 TEST(ConfigTest, ValuesOfTheWrongKindAreRefused) {
   const auto message = [](const std::string& text) { return ParseConfig(text, "p.toml").error().message(); };
   EXPECT_THAT(message("[crawl]\nprofile = \"wbe\""),
-              HasSubstr("crawl.profile: 'wbe' is none of site, web: did you mean 'web'?"));
-  EXPECT_THAT(message("[crawl]\nmax_pages = -1"), HasSubstr("wants a number from 0 up"));
+              HasSubstr("crawl.profile: 'wbe' is not one of site, web: did you mean 'web'?"));
+  EXPECT_THAT(message("[crawl]\nmax_pages = -1"), HasSubstr("must be a number from 0 up"));
   EXPECT_THAT(message("[crawl]\nmax_pages = \"many\""), HasSubstr("crawl.max_pages: 'many' is not a count"));
   EXPECT_THAT(message("[crawl]\nmax_pages = 9007199254740993"),
               HasSubstr("crawl.max_pages: must be from 0 to 1000000000000000"));
-  EXPECT_THAT(message("[crawl]\nseeds = \"http://a.test/\""), HasSubstr("wants a list of strings"));
-  EXPECT_THAT(message("[crawl]\nseeds = [1]"), HasSubstr("wants a string in quotes"));
+  EXPECT_THAT(message("[crawl]\nseeds = \"http://a.test/\""), HasSubstr("must be a list of strings"));
+  EXPECT_THAT(message("[crawl]\nseeds = [1]"), HasSubstr("must be a string in quotes"));
   EXPECT_THAT(message("[politeness]\nhost_delay = \"1 fortnight\""), HasSubstr("is not a duration"));
-  EXPECT_THAT(message("[politeness]\nhost_delay = true"), HasSubstr("wants a duration"));
-  EXPECT_THAT(message("[politeness]\nhost_delay = -2"), HasSubstr("no duration"));
-  EXPECT_THAT(message("[politeness]\ndelay_factor = nan"), HasSubstr("wants a number"));
-  EXPECT_THAT(message("[fetch]\nhttp2 = 1"), HasSubstr("wants true or false"));
-  EXPECT_THAT(message("[fetch]\nmax_body = 1.5"), HasSubstr("wants a size"));
+  EXPECT_THAT(message("[politeness]\nhost_delay = true"), HasSubstr("must be a duration"));
+  EXPECT_THAT(message("[politeness]\nhost_delay = -2"), HasSubstr("must be a duration between"));
+  EXPECT_THAT(message("[politeness]\ndelay_factor = nan"), HasSubstr("must be a number"));
+  EXPECT_THAT(message("[fetch]\nhttp2 = 1"), HasSubstr("must be true or false"));
+  EXPECT_THAT(message("[fetch]\nmax_body = 1.5"), HasSubstr("must be a size"));
   EXPECT_THAT(message("[fetch]\nhttp3 = true"), HasSubstr("did you mean 'http2'?"));
-  EXPECT_THAT(message("[scope]\ncanonical = [\"tidy\"]"), HasSubstr("'tidy' is no canonical rule"));
+  EXPECT_THAT(message("[scope]\ncanonical = [\"tidy\"]"), HasSubstr("'tidy' is not a canonical rule"));
 }
 
 TEST(ConfigTest, DefaultsOfSiteAreValidAndWebWantsAContact) {
@@ -105,7 +105,7 @@ TEST(ConfigTest, DefaultsOfSiteAreValidAndWebWantsAContact) {
   Config web = ForProfile(Profile::kWeb);
   EXPECT_THAT(ValidateConfig(web).error().message(), HasSubstr("politeness.contact_url: is needed"));
   web.politeness.contact_url = "operator.test";
-  EXPECT_THAT(ValidateConfig(web).error().message(), HasSubstr("politeness.contact_url: wants"));
+  EXPECT_THAT(ValidateConfig(web).error().message(), HasSubstr("politeness.contact_url: must be"));
   web.politeness.contact_url = "https://operator.test/crawler";
   EXPECT_TRUE(ValidateConfig(web));
   EXPECT_EQ(UserAgentOf(web, "1.0"), "portolan/1.0 (+https://operator.test/crawler)");
@@ -130,12 +130,12 @@ TEST(ConfigTest, ProblemsAreAllNamed) {
   };
   EXPECT_THAT(problems([](Config& c) { c.politeness.user_agent = "1st bot/1.0"; }),
               HasSubstr("does not begin with a product token"));
-  EXPECT_THAT(problems([](Config& c) { c.politeness.user_agent = "bot\r\nX: y"; }), HasSubstr("wants one line"));
+  EXPECT_THAT(problems([](Config& c) { c.politeness.user_agent = "bot\r\nX: y"; }), HasSubstr("must be one line"));
   EXPECT_THAT(problems([](Config& c) { c.politeness.user_agent = ""; }), HasSubstr("politeness.user_agent"));
   EXPECT_THAT(problems([](Config& c) { c.politeness.robots_token = "my bot"; }), HasSubstr("politeness.robots_token"));
   EXPECT_THAT(problems([](Config& c) { c.crawl.seeds = {"ftp://a/"}; }), HasSubstr("crawl.seeds: 'ftp://a/'"));
   EXPECT_THAT(problems([](Config& c) { c.scope.mode = ScopeMode::kAny; }), HasSubstr("politeness.contact_url"));
-  EXPECT_THAT(problems([](Config& c) { c.scope.include_domains = {"http://a.test/"}; }), HasSubstr("is no domain"));
+  EXPECT_THAT(problems([](Config& c) { c.scope.include_domains = {"http://a.test/"}; }), HasSubstr("is not a domain"));
   EXPECT_THAT(problems([](Config& c) { c.politeness.min_delay = std::chrono::hours(9); }),
               HasSubstr("above max_delay"));
   EXPECT_THAT(problems([](Config& c) { c.politeness.from = "a\r\nb"; }), HasSubstr("one line"));
@@ -144,7 +144,7 @@ TEST(ConfigTest, ProblemsAreAllNamed) {
                 c.archive.enabled = false;
                 c.archive.directories.clear();
               }),
-              HasSubstr("names no directory"));
+              HasSubstr("name at least one directory"));
   const std::string two = problems([](Config& c) {
     c.archive.level = 13;
     c.memory.total = Mebi(1);

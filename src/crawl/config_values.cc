@@ -13,11 +13,11 @@
 namespace portolan {
 namespace {
 
-constexpr double kMaxSeconds = 100.0 * 366 * 86'400;  // fits into nanoseconds; each setting has a range below it
+constexpr double kMaxSeconds = 100.0 * 366 * 86'400;  // fits into nanoseconds; the range of each setting is smaller
 constexpr std::string_view kNone = "none";
 constexpr std::string_view kAuto = "auto";
 
-// Is it that word? Else it is read as the setting's own kind.
+// True if the value is that word. Otherwise it is read as the setting's own type.
 bool IsWord(const toml::node& node, std::string_view word) {
   const auto text = node.value_exact<std::string_view>();
   return text && *text == word;
@@ -39,7 +39,7 @@ constexpr std::array<Word<IpPreference>, 4> kIpPreferences = {{{"v4-first", IpPr
                                                                {"v6-only", IpPreference::kV6Only}}};
 
 std::unexpected<Error> Wants(std::string_view what) {
-  return Fail(ErrorCode::kInvalidArgument, fmt::format("wants {}", what));
+  return Fail(ErrorCode::kInvalidArgument, fmt::format("must be {}", what));
 }
 
 Result<std::string> WantString(const toml::node& node) {
@@ -58,7 +58,7 @@ Result<E> WordFor(std::string_view name, const std::array<Word<E>, N>& words) {
   }
   const std::string_view nearest = NearestWord(name, names);
   const std::string hint = nearest.empty() ? "" : fmt::format(": did you mean '{}'?", nearest);
-  return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is none of {}{}", name, known, hint));
+  return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not one of {}{}", name, known, hint));
 }
 
 template <typename E, size_t N>
@@ -162,7 +162,7 @@ Status ReadSetting(const toml::node& node, Config::Duration& value) {
     return Wants("a duration in quotes: \"250ms\", \"30s\", \"5m\", \"2h\", \"41d\"");
   }
   if (!(seconds >= 0) || seconds > kMaxSeconds) {
-    return Fail(ErrorCode::kInvalidArgument, "is no duration between 0 and a hundred years");
+    return Fail(ErrorCode::kInvalidArgument, "must be a duration between 0 and a hundred years");
   }
   value = std::chrono::microseconds(std::llround(seconds * 1e6));
   return {};
@@ -185,7 +185,7 @@ Status ReadSetting(const toml::node& node, CanonicalRules& value) {
   value = CanonicalRules::None();
   for (const std::string& name : names) {
     const auto rule = ParseCanonicalRule(name);
-    if (!rule) return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no canonical rule", name));
+    if (!rule) return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a canonical rule", name));
     value = value | *rule;
   }
   return {};

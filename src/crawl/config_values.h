@@ -1,4 +1,4 @@
-// How each type of a setting stands in a TOML file: read strictly, printed so that it is read back the same.
+// How each type of setting is written in a TOML file: read strictly, and printed so that reading gives the same value.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace portolan {
 
-// Errors say what was wanted; the caller adds file, line and key.
+// Errors say what was expected; the caller adds file, line and key.
 Status ReadSetting(const toml::node& node, bool& value);
 Status ReadSetting(const toml::node& node, uint64_t& value);  // 5000, or "20K" in powers of 1000
 Status ReadSetting(const toml::node& node, double& value);

@@ -1,4 +1,4 @@
-// CrawlCounts: what the shard has done so far, in numbers that survive a restart. Each is counted at one place.
+// CrawlCounts: what the shard has done so far. The numbers survive a restart, and each is counted in one place.
 
 #pragma once
 
@@ -10,46 +10,72 @@
 namespace portolan {
 
 struct CrawlCounts {
-  // A URL that was admitted ends as exactly one of done (by CountAs) or denied.
+  // A URL that was admitted ends in exactly one of: done (by CountAs), denied, unreachable, excluded.
   std::array<uint64_t, kCountAs> done{};
   std::array<uint64_t, kFetchOutcomes> outcomes{};  // of URLs that are done
   std::array<uint64_t, 1000> statuses{};            // of answers; index 0: no status or one out of range
   uint64_t denied = 0;                              // robots.txt forbids it
-  uint64_t unreachable = 0;                         // robots.txt could not be had
-  uint64_t excluded = 0;                            // it was found in scope, and the scope changed since
+  uint64_t unreachable = 0;                         // robots.txt could not be fetched
+  uint64_t excluded = 0;                            // it was in scope when found, and the scope has changed since
   uint64_t fetches = 0;                             // answers and failures, robots.txt and repeats included
-  uint64_t robots = 0;                              // of them robots.txt
+  uint64_t robots = 0;                              // of them: robots.txt
   uint64_t retries = 0;                             // fetches that will be repeated
   uint64_t wire_bytes = 0;
   uint64_t body_bytes = 0;
   uint64_t archived = 0;      // captures written
-  uint64_t links = 0;         // links found on pages, each once a page
-  uint64_t out_of_scope = 0;  // of them: not ours
+  uint64_t links = 0;         // links found on pages, each counted once per page
+  uint64_t out_of_scope = 0;  // of them: not in scope; likewise in the next four lines, for other reasons
   uint64_t too_deep = 0;
   uint64_t nofollow = 0;
-  uint64_t sitemaps_off = 0;    // sitemaps that are not wanted
+  uint64_t sitemaps_off = 0;    // sitemaps, and the settings do not want them
   uint64_t embeds_off = 0;      // images and scripts, likewise
-  uint64_t offered = 0;         // and those that went to URLseen
+  uint64_t offered = 0;         // of them: offered to URLseen
   uint64_t too_many_hops = 0;   // redirects not followed
-  uint64_t url_too_long = 0;    // links that are not in `links`: over a limit of their own length …
-  uint64_t too_many_links = 0;  // … or of their page
+  uint64_t url_too_long = 0;    // not in `links`: the URL was over the limit of length
+  uint64_t too_many_links = 0;  // not in `links`: the page had too many
   uint64_t seeds = 0;
   uint64_t outages = 0;    // of the network, or of the name servers
-  uint64_t shortages = 0;  // times at which there were no descriptors for another connection
+  uint64_t shortages = 0;  // how often there was no descriptor for another connection
 
-  // Bodies that were cut at a limit, of size or of time.
+  // Adds the counts of another shard.
+  CrawlCounts& operator+=(const CrawlCounts& other) {
+    const auto add = [](auto& mine, const auto& theirs) {
+      for (size_t i = 0; i < mine.size(); ++i) mine[i] += theirs[i];
+    };
+    add(done, other.done);
+    add(outcomes, other.outcomes);
+    add(statuses, other.statuses);
+    for (uint64_t CrawlCounts::* const count : kSingle) this->*count += other.*count;
+    return *this;
+  }
+
+  // Bodies that were cut at a limit of size or time.
   uint64_t bodies_cut() const {
     return outcomes[static_cast<size_t>(FetchOutcome::kBodyCut)] +
            outcomes[static_cast<size_t>(FetchOutcome::kTimeCut)] +
            outcomes[static_cast<size_t>(FetchOutcome::kSlowCut)];
   }
-  // Pages: answers of class 2xx that are no robots.txt.
+  // Pages: answers of class 2xx, without robots.txt.
   uint64_t pages() const { return done[static_cast<size_t>(CountAs::kFetched)]; }
   uint64_t finished() const {
     uint64_t sum = denied + unreachable + excluded;
     for (const uint64_t count : done) sum += count;
     return sum;
   }
+
+  static const std::array<uint64_t CrawlCounts::*, 22> kSingle;  // all counts that are single numbers
 };
+
+inline constexpr std::array<uint64_t CrawlCounts::*, 22> CrawlCounts::kSingle = {
+    &CrawlCounts::denied,        &CrawlCounts::unreachable,  &CrawlCounts::excluded,       &CrawlCounts::fetches,
+    &CrawlCounts::robots,        &CrawlCounts::retries,      &CrawlCounts::wire_bytes,     &CrawlCounts::body_bytes,
+    &CrawlCounts::archived,      &CrawlCounts::links,        &CrawlCounts::out_of_scope,   &CrawlCounts::too_deep,
+    &CrawlCounts::nofollow,      &CrawlCounts::sitemaps_off, &CrawlCounts::embeds_off,     &CrawlCounts::offered,
+    &CrawlCounts::too_many_hops, &CrawlCounts::url_too_long, &CrawlCounts::too_many_links, &CrawlCounts::seeds,
+    &CrawlCounts::outages,       &CrawlCounts::shortages};
+// A count that is missing in the list would be lost when shards are added up.
+static_assert(sizeof(CrawlCounts) == sizeof(CrawlCounts::done) + sizeof(CrawlCounts::outcomes) +
+                                         sizeof(CrawlCounts::statuses) +
+                                         CrawlCounts::kSingle.size() * sizeof(uint64_t));
 
 }  // namespace portolan

@@ -41,11 +41,11 @@ class Checker {
         lock = *std::move(locked);
       } else if (locked.error().code() == ErrorCode::kBusy) {
         return Fail(ErrorCode::kBusy, options_.state_dir + ": a crawl is running here; stop it first");
-      }  // else: nobody can write here, so nobody does
+      }  // otherwise the directory is not writable, so no crawl runs in it
     }
     Measure();
     auto manifest = Recover(dry_, options_);
-    if (!manifest) {  // damage: nothing is cut
+    if (!manifest) {  // damaged, so nothing is cut
       Report(manifest.error());
       return std::move(check_);
     }
@@ -54,7 +54,7 @@ class Checker {
     if (check_.sequence == 0) Report(fmt::format("{}: there is no checkpoint", options_.state_dir));
     State(*manifest);
     Archive(*manifest);
-    if (how_.repair && check_.ok()) {  // last: what recovery cuts is gone
+    if (how_.repair && check_.ok()) {  // last, because what recovery cuts is gone
       if (const auto recovered = Recover(env_, options_); !recovered) Report(recovered.error());
     }
     return std::move(check_);
@@ -69,14 +69,14 @@ class Checker {
     if (!status) Report(status.error());
   }
 
-  // What recovery would do away with. The round that opening a DRUM begins comes later and is not meant.
+  // Notes what recovery would cut or remove. The round that opening a DRUM starts comes later and does not count.
   void Note() {
     for (const DryRunEnv::Cut& cut : dry_.Cuts()) check_.torn.push_back({cut.path, cut.bytes, false});
     for (const DryRunEnv::Cut& cut : dry_.Removals()) check_.torn.push_back({cut.path, cut.bytes, true});
     for (const CrawlCheck::Torn& torn : check_.torn) check_.torn_bytes += torn.bytes;
   }
 
-  // How much there is to be read, for the progress.
+  // Finds how many bytes there are to read, for the progress.
   void Measure() {
     std::vector<std::string> dirs = options_.outputs.Directories();
     dirs.push_back(options_.state_dir);
@@ -98,38 +98,39 @@ class Checker {
         sink_.read(file.length);
       }
     }
-    if (!check_.ok()) return;  // what is broken is named; opening it would only say so again
-    Report(OpenShardAlone(dry_, manifest, options_, [this](const Shard& shard) {
+    if (!check_.ok()) return;  // the damage is reported; opening the shards would only report it again
+    Report(OpenShardsAlone(dry_, manifest, options_, [this](const Shard& shard) {
       Report(shard.frontier().CheckInvariants());
       Conserve(shard);
     }));
   }
 
-  // No URL is lost and none is there twice, by everybody's own books.
+  // Checks that no URL of the shard is lost or there twice, by comparing the counts of its parts.
   void Conserve(const Shard& shard) {
     const UrlSeenCounts seen = shard.seen().counts();
     const GateCounts& gate = shard.gate().counts();
     const Shard::Census census = shard.TakeCensus();
-    check_.urls_known = seen.unique;
-    check_.urls_done = census.finished;
-    check_.urls_waiting = census.urls() - census.finished;
-    check_.archived = shard.counts().archived;
+    check_.urls_known += seen.unique;
+    check_.urls_done += census.finished;
+    check_.urls_waiting += census.urls() - census.finished;
+    check_.archived += shard.counts().archived;
     if (census.urls() != seen.unique) {
-      Report(
-          fmt::format("urls: {} were new, {} are there: {} wait for their budget, {} at the gate, {} in the frontier "
-                      "(without {} requests for robots.txt), {} are done",
-                      seen.unique, census.urls(), census.admission, census.gate,
-                      census.frontier + census.in_flight - census.robots, census.robots, census.finished));
+      Report(fmt::format(
+          "urls: {} were new, but {} are accounted for: {} wait for their budget, {} at the gate, {} in the frontier "
+          "(without {} requests for robots.txt), {} are done",
+          seen.unique, census.urls(), census.admission, census.gate, census.frontier + census.in_flight - census.robots,
+          census.robots, census.finished));
     }
-    // A URL whose rules were too old when its turn came has entered twice.
-    // One that the scope leaves out meanwhile may not have entered at all.
+    // A URL whose rules were too old when its turn came has entered twice. One that is out of scope now may not have
+    // entered at all.
     if (seen.unique - std::min(seen.unique, census.admission) > gate.entered + shard.counts().excluded) {
-      Report(fmt::format("urls: {} were new and {} wait for their budget, {} came to the gate", seen.unique,
+      Report(fmt::format("urls: {} were new and {} wait for their budget, but only {} reached the gate", seen.unique,
                          census.admission, gate.entered));
     }
     const uint64_t left = gate.allowed + gate.denied_rules + gate.denied_unreachable;
     if (gate.entered != left + census.gate) {
-      Report(fmt::format("urls: {} came to the gate, {} left it and {} wait there", gate.entered, left, census.gate));
+      Report(
+          fmt::format("urls: {} reached the gate, but {} left it and {} wait there", gate.entered, left, census.gate));
     }
   }
 
@@ -146,7 +147,8 @@ class Checker {
     Report(CheckCrawlLog(dry_, options_.outputs.log.files.dir, sink_, check_.archive));
     Report(CheckRecordLogs(dry_, env_, manifest, options_.outputs, {.dir = how_.temp_dir}, sink_, check_.logs));
     if (check_.ok() && check_.archive.captures != check_.archived) {
-      Report(fmt::format("archive: {} captures, the crawl counted {}", check_.archive.captures, check_.archived));
+      Report(fmt::format("archive: it has {} captures, but the crawl counted {}", check_.archive.captures,
+                         check_.archived));
     }
   }
 

@@ -5,18 +5,19 @@
 namespace portolan {
 namespace {
 
-// Room may come back.
+// True if STAR may have room later.
 bool MayWait(const Error& error) { return error.code() == ErrorCode::kBusy || error.code() == ErrorCode::kNoSpace; }
 
 }  // namespace
 
-Result<std::unique_ptr<EndCounts>> EndCounts::Open(const Manifest& manifest) {
+Result<std::unique_ptr<EndCounts>> EndCounts::Open(const Manifest& manifest, const std::string& name) {
   auto made = std::make_unique<EndCounts>();
-  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(kName, kKind));
+  made->name_ = name;
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(name, kKind));
   if (section == nullptr) return made;
   ASSIGN_OR_RETURN(made->dropped_, section->Number("dropped"));
   ASSIGN_OR_RETURN(const uint64_t domains, section->Number("domains"));
-  if (domains > kMaxDomains) return Fail(ErrorCode::kCorrupt, fmt::format("{}: {} domains", kName, domains));
+  if (domains > kMaxDomains) return Fail(ErrorCode::kCorrupt, fmt::format("{}: {} domains", name, domains));
   for (uint64_t i = 0; i < domains; ++i) {
     ASSIGN_OR_RETURN(const uint64_t pld, section->Number(fmt::format("end.{}.pld", i)));
     ASSIGN_OR_RETURN(const uint64_t fetched, section->Number(fmt::format("end.{}.fetched", i)));
@@ -27,7 +28,7 @@ Result<std::unique_ptr<EndCounts>> EndCounts::Open(const Manifest& manifest) {
 }
 
 void EndCounts::Add(Star& star, uint64_t pld, bool fetched) {
-  // Behind others that wait it would be refused too.
+  // If others wait already, STAR would refuse this one too.
   if (waiting_.empty() && star.CountEnd(pld, fetched)) return;
   auto found = waiting_.find(pld);
   if (found == waiting_.end()) {
@@ -53,7 +54,7 @@ Status EndCounts::Pass(Star& star) {
 
 Status EndCounts::Flush() {
   ManifestSection section;
-  section.name = kName;
+  section.name = name_;
   section.kind = kKind;
   section.numbers = {{"domains", waiting_.size()}, {"dropped", dropped_}};
   size_t i = 0;

@@ -1,11 +1,11 @@
-// EndCounts: how many URLs of each pay-level domain came to their ends, on the way to STAR's record of the domain.
+// EndCounts: how many URLs of each pay-level domain have ended, on the way to STAR's record of the domain.
 //
-// STAR may be busy (its disk is at its bound) when a fetch ends, and a fetch that ended cannot wait. So what is refused
-// is kept here by domain and added with the next chance.
+// STAR may be busy (its disk is at its bound) when a fetch ends, and a fetch that ended cannot wait. So counts that
+// STAR refuses are stored here by domain, and added later.
 //
-// It is statistics: with kMaxDomains of them waiting, the ends of further ones are dropped and counted.
-// Thread: one owner. Memory bound: kMaxDomains × about 64 bytes. Durability: Checkpointable; what waits is in the
-// section, as numbers end.i.pld, end.i.fetched and end.i.failed.
+// These are statistics: while kMaxDomains domains wait, the ends of further domains are dropped and counted.
+// Thread: one owner. Memory bound: kMaxDomains × about 64 bytes. Durability: Checkpointable; the waiting counts are in
+// the section, as numbers end.i.pld, end.i.fetched and end.i.failed.
 
 #pragma once
 
@@ -22,14 +22,14 @@ namespace portolan {
 class EndCounts : public Checkpointable {
  public:
   static constexpr size_t kMaxDomains = 4096;
-  static constexpr std::string_view kName = "ends";
   static constexpr std::string_view kKind = "ends";
 
-  static Result<std::unique_ptr<EndCounts>> Open(const Manifest& manifest);
+  // `name` is the name of its section.
+  static Result<std::unique_ptr<EndCounts>> Open(const Manifest& manifest, const std::string& name = "ends");
 
-  // One more end. Cannot fail: what STAR refuses waits.
+  // Adds one end. Cannot fail: what STAR refuses waits here.
   void Add(Star& star, uint64_t pld, bool fetched);
-  // What waits goes on, as far as STAR has room. An error is the disk's.
+  // Passes waiting counts to STAR, as far as it has room. An error is a disk error.
   Status Pass(Star& star);
 
   size_t waiting() const { return waiting_.size(); }  // domains
@@ -45,7 +45,8 @@ class EndCounts : public Checkpointable {
     uint32_t failed = 0;
   };
 
-  std::map<uint64_t, Ends> waiting_;  // by pld, so that their order is the same each time
+  std::string name_;
+  std::map<uint64_t, Ends> waiting_;  // by pld, so that the order is always the same
   uint64_t dropped_ = 0;
   ManifestSection described_;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kDir[] = "state";
 
-struct Nobody : StandingSink {
+struct IgnoreAll : StandingSink {
   Status OnStanding(std::string_view, const Standing&) override { return {}; }
 };
 
@@ -25,7 +25,7 @@ class EndCountsTest : public testing::Test {
     ends_ = EndCounts::Open(manifest_).value();
   }
   ~EndCountsTest() override { executor_.RunAll(); }  // STAR waits for its rounds
-  // Until the domains take no more.
+  // Fills the domains until they take no more.
   void FillStar() {
     const std::string record(4000, 'r');
     for (int i = 0; i < 100'000; ++i) {
@@ -75,9 +75,9 @@ TEST_F(EndCountsTest, WaitsWhenThereIsNoneAndSurvivesARestart) {
   EXPECT_EQ(again->Describe(), ends_->Describe());
 
   executor_.RunAll();
-  Nobody nobody;
+  IgnoreAll ignore;
   for (int step = 0; step < 100 && ends_->waiting() > 0; ++step) {
-    ASSERT_TRUE(star_->Take(nobody, ~uint64_t{0}, 0).has_value());
+    ASSERT_TRUE(star_->Take(ignore, ~uint64_t{0}, 0).has_value());
     ASSERT_TRUE(ends_->Pass(*star_));
     executor_.RunAll();
   }

@@ -1,10 +1,12 @@
-// The engine on disks that fill up and break. The web it crawls is one port on which nobody listens, so it goes on
+// The engine on disks that fill up and fail. The web that it crawls is one port on which no server listens, so it runs
 // until it is told to stop. Whole crawls: tests/crawl.
 
 #include "crawl/engine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "base/hash.h"
 #include "crawl/hash_key_store.h"
@@ -42,7 +44,7 @@ class EngineTest : public testing::Test {
     ASSERT_TRUE(engine_->AddSeeds(seeds_));
   }
 
-  // `step` is asked again and again until it says true; then the crawl is stopped.
+  // `step` is called again and again until it returns true; then the crawl is stopped.
   Result<CrawlProgress> RunUntil(const std::function<bool(const CrawlProgress&)>& step) {
     int shown = 0;
     bool stopped = false;
@@ -69,7 +71,27 @@ TEST_F(EngineTest, CheckpointsComeAndAreMeasured) {
   EXPECT_GT(end->checkpoint_longest_ms, 0);
 }
 
-// Whoever knows the program does not know where a URL is: each crawl has a key of its own, and keeps it.
+TEST_F(EngineTest, EachTurnIsInTheHistogramAndTheLongestSaysWhatItDid) {
+  const auto end = RunUntil([](const CrawlProgress& progress) { return progress.turns >= 3; });
+  ASSERT_TRUE(end) << end.error().ToString();
+  uint64_t counted = 0;
+  uint64_t last_us = 0;
+  for (const TurnTimes::Step& step : end->turn_histogram) {
+    EXPECT_GT(step.le_us, last_us);
+    last_us = step.le_us;
+    counted += step.count;
+  }
+  EXPECT_EQ(counted, end->turns);
+  EXPECT_GE(static_cast<double>(last_us), end->turn_max_ms * 1e3);
+  EXPECT_LT(static_cast<double>(last_us) / 2, std::max(1.0, end->turn_max_ms * 1e3));
+  EXPECT_NE(std::ranges::find(kTurnPartNames, end->longest_turn_in), std::end(kTurnPartNames)) << end->longest_turn_in;
+  const std::string json = ProgressToJson(*end);
+  EXPECT_NE(json.find("\"turn_histogram\": ["), std::string::npos);
+  EXPECT_NE(json.find("\"le_us\": "), std::string::npos);
+  EXPECT_NE(json.find("\"rules_reads\": 0"), std::string::npos);
+}
+
+// Knowing the program is not enough to know where a URL is: each crawl has a key of its own, and keeps it.
 TEST_F(EngineTest, EachCrawlHashesWithItsOwnKey) {
   const auto run = [&] {
     return RunUntil([](const CrawlProgress& progress) { return progress.checkpoints >= 2 && progress.urls_seen > 0; });
@@ -115,6 +137,25 @@ TEST_F(EngineTest, SeedsAreOfferedOnceInACrawlsLife) {
     const auto end = RunUntil([](const CrawlProgress& progress) { return progress.counts.seeds >= 10'000; });
     ASSERT_TRUE(end) << end.error().ToString();
     EXPECT_EQ(end->counts.seeds, 10'000U) << run;
+    engine_.reset();
+  }
+}
+
+// Its settings may ask for another number: on another machine there are more fetch threads.
+TEST_F(EngineTest, ACrawlKeepsItsShards) {
+  engine_.reset();
+  options_.state_dir = "two/state";
+  options_.shards = 2;
+  for (const uint32_t asked : {2U, 1U, 5U}) {
+    options_.shards = asked;
+    engine_ = Engine::Open(env_, options_).value();
+    if (asked == 2) {
+      ASSERT_TRUE(engine_->AddSeeds(seeds_));
+    }
+    const auto end = RunUntil([](const CrawlProgress& progress) { return progress.checkpoints > 1; });
+    ASSERT_TRUE(end.has_value()) << end.error().ToString();
+    EXPECT_EQ(end->shards, 2U);
+    EXPECT_EQ(end->state, "stopped");
     engine_.reset();
   }
 }
@@ -190,12 +231,12 @@ TEST_F(EngineTest, TheReserveIsEnoughToStopCleanly) {
   EXPECT_EQ(end->state, "stopped");
 }
 
-// Files in it would be those of another crawl to whoever finds them after a kill.
+// After a kill, files in it would look like those of another crawl.
 TEST_F(EngineTest, ADirectoryThatWasAddedIsCommittedBeforeItIsUsed) {
   ASSERT_TRUE(RunUntil([](const CrawlProgress& progress) { return progress.checkpoints >= 2; }));
   engine_.reset();
   options_.outputs.warc.directories.push_back("crawl/more");
-  options_.reserve_bytes = 2 * kRoom;  // so it pauses at once, and makes no checkpoint that it need not make
+  options_.reserve_bytes = 2 * kRoom;  // so it pauses at once, and makes no unnecessary checkpoint
   engine_ = Engine::Open(env_, options_).value();
   uint64_t known = 0;
   const auto end = RunUntil([&](const CrawlProgress& progress) {
@@ -208,12 +249,12 @@ TEST_F(EngineTest, ADirectoryThatWasAddedIsCommittedBeforeItIsUsed) {
   EXPECT_EQ(known, 2U);
 }
 
-// The loop that is told of full disks has ended by then; whoever called Run must learn of it.
+// The loop that is told of full disks has ended by then; the caller of Run must learn of it.
 TEST_F(EngineTest, ADiskThatIsStillFullAtTheEndIsNoSpace) {
   engine_.reset();
   options_.shard.max_time_ns = 500'000'000;
   options_.reserve_bytes = 0;
-  options_.retry_ns = 60'000'000'000;  // nobody looks again
+  options_.retry_ns = 60'000'000'000;  // the disk is not checked again
   engine_ = Engine::Open(env_, options_).value();
   ASSERT_TRUE(engine_->AddSeeds(seeds_));
   env_.SetPlan({.space = 0, .space_below = options_.outputs.log.files.dir});

@@ -1,10 +1,10 @@
-// HashKeyStore: the crawl's hash key (base/hash.h) in its manifest.
+// HashKeyStore: the crawl's hash key (base/hash_key.h) in its manifest.
 //
-// The key is made from the system's random source when a crawl begins, and read back before anything else whenever one
-// looks into the crawl's directory: without it no URL, host or origin is found again. It never changes.
+// The key is made from the system's random source when a crawl begins. Every reader of the crawl's directory reads it
+// before anything else: without it no URL, host or origin can be found. It never changes.
 //
-// Section "hash_key": four numbers, word0 to word3. They are as secret as the crawl's directory: do not publish its
-// state while the crawl goes on.
+// Section "hash_key": four numbers, word0 to word3. They are as secret as the crawl's directory: do not publish the
+// state of a crawl that is still running.
 //
 // Thread: one owner. Durability: Checkpointable.
 
@@ -22,11 +22,11 @@ class HashKeyStore : public Checkpointable {
 
   explicit HashKeyStore(const HashKey& key) : key_(key) {}
 
-  // A key that nobody else has. kIo where the system has no random source.
+  // A new random key. kIo if the system has no random source.
   static Result<HashKey> Make();
-  // kCorrupt where the manifest has none.
+  // kCorrupt if the manifest has none.
   static Result<HashKey> Read(const Manifest& manifest);
-  // That of a crawl which has begun, or `fresh` for one that has no manifest yet.
+  // The key of a crawl that has begun, or `fresh` for one that has no manifest yet.
   static Result<HashKey> ReadOr(const Manifest& manifest, const HashKey& fresh) {
     return manifest.sequence() == 0 ? fresh : Read(manifest);
   }

@@ -1,7 +1,7 @@
-// HostTally: how much came from each host in this run, for people: which hosts a crawl spends its time on.
+// HostTally: how much came from each host in this run. It shows users on which hosts a crawl spends its time.
 //
-// Exact for the first kMost hosts that answer; the others are one sum. Thread: the shard's. Memory bound: kMost hosts
-// of about 120 bytes. Durability: none.
+// Exact for the first kMost hosts that answer; the others are not counted. Thread: the shard's. Memory bound: kMost
+// hosts of about 120 bytes. Durability: none.
 
 #pragma once
 
@@ -41,11 +41,11 @@ class HostTally {
     found->second.bytes += bytes;
   }
 
-  // Hosts that answered; with !complete() these are the first of them.
+  // Hosts that answered; if !complete(), only the first kMost of them.
   uint64_t hosts() const { return hosts_.size(); }
   bool complete() const { return complete_; }
 
-  // Those with most answers first; equal ones by name.
+  // The hosts with most answers first; equal ones by name.
   std::vector<HostShare> Top(size_t max) const {
     std::vector<const HostShare*> all;
     all.reserve(hosts_.size());
@@ -61,7 +61,7 @@ class HostTally {
   }
 
  private:
-  std::unordered_map<uint64_t, HostShare> hosts_;  // iterated for people alone
+  std::unordered_map<uint64_t, HostShare> hosts_;  // iterated for displays only
   bool complete_ = true;
 };
 

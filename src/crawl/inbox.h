@@ -1,10 +1,11 @@
 // Inbox: results of fetches, in the order in which they came, until the shard has room for them.
 //
-// What is here still counts as in flight: its host is busy, a checkpoint holds its URL as one that is being fetched,
-// and after a crash it is fetched again. So nothing of it need be kept, and a checkpoint may happen at any time.
+// A result that waits here still counts as in flight: its host is busy, a checkpoint stores its URL as one that is
+// being fetched, and after a crash it is fetched again. So the inbox stores nothing, and a checkpoint may happen at any
+// time.
 //
-// Thread: one owner, that of the shard. Memory bound: what the owner puts in; it takes no more from the fetch threads
-// while something waits here.
+// Thread: one owner, the shard's thread. Memory bound: what the owner puts in; it takes no more results from the fetch
+// threads while one waits here.
 
 #pragma once
 
@@ -26,7 +27,7 @@ class Inbox {
   }
   bool empty() const { return pages_.empty(); }
 
-  // Hands the first ones over, as far as there is room. To be called before each turn of the shard.
+  // Hands over the oldest results, as far as there is room. To be called before each turn of the shard.
   Status HandOver(Shard& shard, Moment now) {
     while (!pages_.empty() && shard.HasRoomFor(pages_.front())) {
       PageResult page = std::move(pages_.front());

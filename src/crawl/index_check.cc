@@ -26,7 +26,7 @@ bool ToNumber(std::string_view text, uint64_t& number) {
 
 bool KnownToTheCrawlerAlone(std::string_view field) { return field == "charset" || field == "languages"; }
 
-// The line that a record should have, as it reads when it was written: bytes that are no UTF-8 are U+FFFD in a line.
+// The line that a record should have, as it reads after writing: bytes that are not UTF-8 become U+FFFD in a line.
 CdxjLine LineOf(const WarcRecord& record, std::string_view filename) {
   CdxjLine line = CaptureLine(record, filename);
   std::string text;
@@ -45,13 +45,13 @@ std::string ComparedText(const CdxjLine& line) {
   return text;
 }
 
-// "status is '404', by the record '200'; …"
+// "status is "404", but the record says "200"; …"
 std::string Differences(const CdxjLine& line, const CdxjLine& record) {
   std::string out;
   const auto compare = [&](std::string_view what, std::string_view here, std::string_view there) {
     if (here == there) return;
-    out += fmt::format("{}{} is {}, by the record {}", out.empty() ? "" : "; ", what, JsonQuote(here.substr(0, 300)),
-                       JsonQuote(there.substr(0, 300)));
+    out += fmt::format("{}{} is {}, but the record says {}", out.empty() ? "" : "; ", what,
+                       JsonQuote(here.substr(0, 300)), JsonQuote(there.substr(0, 300)));
   };
   compare("key", line.key, record.key);
   compare("timestamp", line.timestamp, record.timestamp);
@@ -82,7 +82,7 @@ Status FileIndexCheck::ReadIndex(bool sorted, MergedIndexCheck* merged, uint64_t
     before = at.text;
     for (const CdxjField& field : line->fields) {
       if (KnownToTheCrawlerAlone(field.name) || std::ranges::count(CaptureFields(), field.name) > 0) continue;
-      error(fmt::format("has {}, which no line of a crawl has", JsonQuote(field.name)));
+      error(fmt::format("has the field {}, which a crawl does not write", JsonQuote(field.name)));
     }
     uint64_t offset = 0;
     uint64_t length = 0;
@@ -109,14 +109,14 @@ Status FileIndexCheck::OnCapture(const WarcRecord& record, const std::string& pa
     RETURN_IF_ERROR(Step());
   }
   if (!more_ || row_[0] != record.offset) {
-    sink_.error(fmt::format("{}:{}: a capture that {} does not name", path, record.offset, index_));
+    sink_.error(fmt::format("{}:{}: a capture that is missing in {}", path, record.offset, index_));
     return {};
   }
   const uint64_t expected = Hash64(ComparedText(LineOf(record, name_)));
   const uint64_t first = row_[2];
   for (bool again = false; more_ && row_[0] == record.offset; again = true) {
     if (again) {
-      sink_.error(fmt::format("{}:{}: the capture at {} of {} has a line already, {}", index_, row_[2], record.offset,
+      sink_.error(fmt::format("{}:{}: the capture at {} of {} already has line {}", index_, row_[2], record.offset,
                               path, first));
     } else if (row_[1] != expected) {
       RETURN_IF_ERROR(Explain(row_, record));
@@ -199,7 +199,7 @@ Status MergedIndexCheck::Judge(const std::string& merged) {
     if (place.size() < kMostOfOnePlace) {
       place.push_back(row);
     } else {
-      sink_.error(fmt::format("{}: names a place that {} lines name", NameOf(row), kMostOfOnePlace));
+      sink_.error(fmt::format("{}: more than {} lines name this place of the archive", NameOf(row), kMostOfOnePlace));
     }
   }
 }
@@ -208,7 +208,7 @@ void MergedIndexCheck::JudgePlace(const std::string& merged, const std::vector<R
   std::vector<RowSort::Row> here;
   std::vector<RowSort::Row> there;
   for (const RowSort::Row& row : rows) ((row[3] >> kLineBits) == 0 ? here : there).push_back(row);
-  // Lines that are the same in both are in order.
+  // Lines that are the same in both are correct.
   for (size_t i = 0; i < there.size();) {
     const auto found = std::ranges::find(here, there[i][2], [](const RowSort::Row& row) { return row[2]; });
     if (found == here.end()) {
@@ -223,8 +223,8 @@ void MergedIndexCheck::JudgePlace(const std::string& merged, const std::vector<R
       sink_.error(fmt::format("{}:{}: differs from {}", merged, here[i][3] & kLineMask, NameOf(there[i])));
     } else if (i < here.size()) {
       sink_.error(fmt::format("{}:{}: {}", merged, here[i][3] & kLineMask,
-                              rows.size() > here.size() ? "is there once more than in the index of its WARC file"
-                                                        : "is in the index of no WARC file"));
+                              rows.size() > here.size() ? "occurs more often than in the index of its WARC file"
+                                                        : "is not in the index of any WARC file"));
     } else {
       sink_.error(fmt::format("{}: lacks {}", merged, NameOf(there[i])));
     }

@@ -1,11 +1,12 @@
-// Is an index what the records say? Two comparisons, both ways each, in bounded memory:
+// Does an index agree with the records? Two comparisons, each in both directions, in bounded memory:
 //
-//   FileIndexCheck     the index of one WARC file with the captures in it: exactly one line each, with the same key,
-//                      timestamp and values (CaptureFields; charset and languages only the crawler knew)
+//   FileIndexCheck     the index of one WARC file with the captures in it: exactly one line per capture, with the same
+//                      key, timestamp and values (CaptureFields; charset and languages are not checked, because only
+//                      the crawler knew them)
 //   MergedIndexCheck   the index of the whole archive with those of the files: exactly their lines, byte by byte
 //
-// Lines become rows (disk/row_sort.h) with their place and a hash; a line is looked at again only where the hashes
-// differ, to say what does. Two different lines of one place are taken for the same with a probability of 2^-64.
+// Lines become rows (disk/row_sort.h) with their place and a hash. A line is read again only if the hashes differ, to
+// say what differs. Two different lines for the same place have the same hash with a probability of 2^-64.
 //
 // Thread: one owner. Memory bound: that of one RowSort each.
 
@@ -29,10 +30,10 @@ class MergedIndexCheck {
   MergedIndexCheck(Env& scratch, const RowSort::Options& sort, const CheckSink& sink)
       : rows_(scratch, sort), sink_(sink) {}
 
-  // A line of the index of a WARC file, and one of the merged index.
+  // Adds a line of the index of a WARC file.
   Status AddOfFile(const std::string& index, uint64_t filename_hash, uint64_t offset, const FileLine& line);
-  // Reads the merged index. `complete`: the lines of the files' indexes must all be in it; otherwise only its form and
-  // order are looked at.
+  // Reads the merged index. `complete`: it must have all lines of the files' indexes; otherwise only its form and order
+  // are checked.
   Status Compare(Env& env, const std::string& path, bool complete, uint64_t& lines);
 
  private:
@@ -47,13 +48,13 @@ class MergedIndexCheck {
 
 class FileIndexCheck {
  public:
-  // `index` is the index of the WARC file `name`: sorted, or in the order of the file while that grows.
+  // `index` is the index of the WARC file `name`: sorted, or in the order of the file while the file grows.
   FileIndexCheck(Env& env, Env& scratch, const RowSort::Options& sort, const CheckSink& sink, std::string index,
                  std::string name);
 
-  // `merged` learns of each line; null: it need not.
+  // `merged` is given each line; may be null.
   Status ReadIndex(bool sorted, MergedIndexCheck* merged, uint64_t& lines);
-  // The captures of the file in their order, each read to its end; then the end.
+  // Call OnCapture for each capture of the file, in order, when it is read to its end; then Finish.
   Status OnCapture(const WarcRecord& record, const std::string& path);
   Status Finish(const std::string& path);
 

@@ -1,56 +1,99 @@
-// Limits: what a crawl as a whole may take, of pages, bytes and time. One that is reached stays reached.
+// Limits: how many pages, bytes and how much time a whole crawl may take. A reached limit stays reached.
 //
-// Thread: one owner, the shard. No clock: time comes with the calls.
+// The shards of a crawl share one object. A page is counted when its fetch begins (Begin), because each fetch in flight
+// may become a page that counts. So the limit of pages is never exceeded, however many shards fetch at the same time.
+//
+// Thread: any; one lock inside, not used if there is no limit of pages or bytes. No clock: time comes with the calls.
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <string_view>
-
-#include "crawl/counts.h"
 
 namespace portolan {
 
 class Limits {
  public:
   struct Options {
-    uint64_t max_pages = 0;   // 0: no limit, of each
+    uint64_t max_pages = 0;   // 0: no limit, here and below
     uint64_t max_bytes = 0;   // received
     int64_t max_time_ns = 0;  // since the crawl began, pauses not counted
   };
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
   explicit Limits(const Options& options) : options_(options) {}
 
-  // Looks again; true: a limit is reached.
-  bool Check(const CrawlCounts& counts, int64_t running_ns) {
-    if (!reached_.empty()) return true;
-    if (options_.max_pages > 0 && counts.pages() >= options_.max_pages) {
-      reached_ = "max_pages";
-    } else if (options_.max_bytes > 0 && counts.wire_bytes >= options_.max_bytes) {
-      reached_ = "max_bytes";
-    } else if (options_.max_time_ns > 0 && running_ns >= options_.max_time_ns) {
-      reached_ = "max_time";
-    }
-    return !reached_.empty();
+  // Adds what was fetched in earlier runs: pages that count, and bytes.
+  void Add(uint64_t pages, uint64_t bytes) {
+    if (!counts()) return;
+    const std::lock_guard lock(mutex_);
+    pages_ += pages;
+    bytes_ += bytes;
+    Look();
   }
-  bool any_reached() const { return !reached_.empty(); }
-  // "max_pages" …, empty while none is.
-  std::string_view reached() const { return reached_; }
+  // Begins a fetch that may become a page. False: pages and running fetches may already reach the limit.
+  bool Begin() {
+    if (options_.max_pages == 0) return true;
+    const std::lock_guard lock(mutex_);
+    if (pages_ + open_ >= options_.max_pages) return false;
+    ++open_;
+    return true;
+  }
+  // Ends such a fetch; `counted`: it became a page that counts.
+  void End(bool counted) {
+    if (options_.max_pages == 0) return;
+    const std::lock_guard lock(mutex_);
+    --open_;
+    if (counted) ++pages_;
+    Look();
+  }
+  void AddBytes(uint64_t bytes) {
+    if (options_.max_bytes == 0) return;
+    const std::lock_guard lock(mutex_);
+    bytes_ += bytes;
+    Look();
+  }
 
-  // One more page may be begun, beside those in flight: each of them may become one that counts.
-  bool AllowsPage(const CrawlCounts& counts, uint64_t pages_in_flight) const {
-    return options_.max_pages == 0 || counts.pages() + pages_in_flight < options_.max_pages;
+  // Checks the time. True: a limit is reached.
+  bool Check(int64_t running_ns) {
+    if (options_.max_time_ns > 0 && running_ns >= options_.max_time_ns) Reach(Which::kTime);
+    return any_reached();
   }
-  // Until the limit of time; kNever where there is none.
+  bool any_reached() const { return which_ != Which::kNone; }
+  // "max_pages" …; empty if none is reached.
+  std::string_view reached() const {
+    constexpr std::string_view kNames[] = {"", "max_pages", "max_bytes", "max_time"};
+    return kNames[static_cast<size_t>(which_.load())];
+  }
+  // Time until the limit of time; kNever if there is none.
   int64_t TimeLeft(int64_t running_ns) const {
     return options_.max_time_ns > 0 ? options_.max_time_ns - running_ns : kNever;
   }
-  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
  private:
+  enum class Which : uint8_t { kNone, kPages, kBytes, kTime };
+
+  bool counts() const { return options_.max_pages > 0 || options_.max_bytes > 0; }
+  // Only the first one is stored.
+  void Reach(Which which) {
+    Which none = Which::kNone;
+    which_.compare_exchange_strong(none, which);
+  }
+  void Look() {
+    if (options_.max_pages > 0 && pages_ >= options_.max_pages) Reach(Which::kPages);
+    if (options_.max_bytes > 0 && bytes_ >= options_.max_bytes) Reach(Which::kBytes);
+  }
+
   const Options options_;
-  std::string_view reached_;
+  std::atomic<Which> which_{Which::kNone};
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  uint64_t pages_ = 0;
+  uint64_t open_ = 0;  // begun and not ended
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace portolan

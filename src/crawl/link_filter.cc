@@ -5,8 +5,8 @@
 namespace portolan {
 namespace {
 
-// Steps from a page to what it needs, each to what the one before needs: a frame in a frame, its style sheet, what that
-// imports, a font. Depth does not grow on the way, so this is what ends a chain that is endless.
+// The most steps from a page to what it needs, where each step leads to what the one before needs: a frame in a frame,
+// its style sheet, what that imports, a font. Depth does not grow with these steps, so this bound ends endless chains.
 constexpr uint8_t kRequisiteSteps = 8;
 static_assert(kRequisiteSteps <= kMaxRequisiteSteps);
 
@@ -49,11 +49,11 @@ LinkFate LinkFilter::Judge(const LinkSource& from, const FoundLink& link, std::s
     record.depth = from.depth;
     record.requisite = from.requisite;
   } else if (needed) {
-    // As near as its page: no page is kept without what it needs because it is the last one of its depth.
+    // It gets its page's depth, so that a page at the greatest depth is still stored with everything it needs.
     record.depth = from.depth;
     record.requisite = static_cast<uint8_t>(from.requisite + 1);
   } else {
-    // Sitemaps lead to pages as near as a home page's links.
+    // Pages from sitemaps count as near as links of a home page.
     record.depth = static_cast<uint16_t>(std::min<uint32_t>(from.depth + 1U, 0xffff));
   }
   const bool sitemap = (link.flags & kFoundSitemapFile) != 0 || (redirect && from.kind == UrlKind::kSitemap);

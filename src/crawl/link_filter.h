@@ -1,9 +1,9 @@
-// LinkFilter: which links of a page are followed, and as what.
+// LinkFilter: which links of a page are followed, and with which record.
 //
 // Each link has one fate: it is followed, as a record with depth, hops, kind and priority, or it is left out for a
 // reason that has a name and a counter. The reasons are tried in the order of LinkFate.
 //
-// Thread: one owner, the shard. No state but the scope's. Memory: none.
+// Thread: one owner, the shard. The only state is the scope's. Memory: none.
 
 #pragma once
 
@@ -19,9 +19,9 @@ namespace portolan {
 
 enum class LinkFate : uint8_t {
   kFollowed,
-  kSitemapsOff,  // of robots.txt, and sitemaps are not wanted
+  kSitemapsOff,  // from robots.txt, and the settings do not want sitemaps
   kNofollow,     // the link says so
-  kEmbedsOff,    // an image or a script that no page needs, and embeds are not wanted
+  kEmbedsOff,    // an image or a script that no page needs, and the settings do not want embeds
   kOutOfScope,
   kTooManyHops,  // of redirects
   kTooDeep,
@@ -34,11 +34,11 @@ struct LinkRules {
   bool sitemaps = true;
   bool follow_nofollow = false;
   bool follow_embeds = true;
-  bool requisites = false;  // what a page needs to be shown is followed, in scope or not
+  bool requisites = false;  // follow what a page needs to be shown, in scope or not
   uint8_t max_hops = 10;
   bool depth_limited = false;
   uint16_t max_depth = 0;
-  uint32_t priorities = 8;  // the last one is for all that is deeper
+  uint32_t priorities = 8;  // the last one is for all greater depths
 };
 
 // The page on which links were found.
@@ -47,15 +47,15 @@ struct LinkSource {
   uint16_t depth = 0;
   uint8_t hops = 0;
   uint8_t requisite = 0;
-  bool beyond = false;   // out of scope, fetched to show another page: only what it needs itself is followed
-  std::string_view url;  // the via of its links; empty where none is wanted
+  bool beyond = false;   // out of scope, fetched to show another page: follow only what it needs itself
+  std::string_view url;  // the via of its links; empty if not wanted
 };
 
 class LinkFilter {
  public:
   explicit LinkFilter(const LinkRules& rules) : rules_(rules) {}
 
-  // `record` is what is to be fetched where the fate is kFollowed. Its views are those of `url` and `from`.
+  // If the fate is kFollowed, `record` is what to fetch. Its views point into `url` and `from`.
   LinkFate Judge(const LinkSource& from, const FoundLink& link, std::string_view url, Scope& scope,
                  UrlRecord& record) const;
 

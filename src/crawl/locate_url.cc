@@ -2,12 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "budget/beast.h"
+#include "crawl/crossing.h"
 #include "crawl/hash_key_store.h"
+#include "crawl/partition.h"
 #include "crawl/pay_level.h"
 #include "crawl/seed_list.h"
+#include "crawl/shard.h"
 #include "disk/block_file.h"
 #include "disk/committed.h"
 #include "disk/drum.h"
@@ -26,19 +30,32 @@ namespace {
 
 constexpr int kTries = 5;
 
-// The names that the shard's structures have: those of their options, which nobody changes.
+// The names of a shard's structures: the defaults of their options, which are never changed.
 struct Names {
-  std::string seen = UrlSeenOptions().name;
-  std::string star = StarOptions().name;
-  std::string beast = BeastOptions().name;
-  std::string gate = GateOptions().name;
-  std::string frontier = FrontierOptions().name;
+  explicit Names(uint32_t shard)
+      : seen(ShardName(shard, UrlSeenOptions().name)),
+        star(ShardName(shard, StarOptions().name)),
+        beast(ShardName(shard, BeastOptions().name)),
+        gate(ShardName(shard, GateOptions().name)),
+        frontier(ShardName(shard, FrontierOptions().name)),
+        arrivals(ShardName(shard, kArrivals)) {}
+
+  std::string seen;
+  std::string star;
+  std::string beast;
+  std::string gate;
+  std::string frontier;
+  std::string arrivals;
 };
 
 class Search {
  public:
-  Search(Env& env, const Manifest& manifest, const HashKey& key, std::string_view url, const LocateOptions& options)
-      : env_(env), manifest_(manifest), key_(key), url_(url), options_(options) {}
+  // `shard` is the one that owns the URL's domain.
+  Search(Env& env, const Manifest& manifest, const HashKey& key, uint32_t shard, std::string_view url,
+         const LocateOptions& options)
+      : env_(env), manifest_(manifest), key_(key), url_(url), options_(options), names_(shard) {
+    result_.shard = shard;
+  }
 
   Result<UrlWhereabouts> Run() {
     result_.sequence = manifest_.sequence();
@@ -60,7 +77,7 @@ class Search {
     result_.detail = std::move(detail);
     result_.seen = true;
   }
-  // Is it a record of the URL? The robots.txt of an origin is another thing than a page of that address.
+  // True if it is a record of the URL. The robots.txt of an origin differs from a page with the same address.
   bool IsIt(std::string_view record) {
     const std::optional<UrlRecord> decoded = DecodeUrlRecord(record);
     if (!decoded || decoded->url != url_ || decoded->kind == UrlKind::kRobots) return false;
@@ -71,7 +88,7 @@ class Search {
   void Say(std::string_view part, uint64_t bytes) const {
     if (options_.progress) options_.progress(part, bytes);
   }
-  // Is it in the queue of that name? A queue that is not there is empty.
+  // True if the URL is in the queue of that name. A queue that does not exist is empty.
   Result<bool> InQueue(const std::string& name, std::string_view part) {
     ASSIGN_OR_RETURN(const ManifestSection* section, manifest_.Find(name, DiskQueue::kKind));
     if (section == nullptr || section->files.empty()) return false;
@@ -90,6 +107,7 @@ class Search {
   Status InBudget();
   Status InSeen();
   Status InSeen(const ManifestSection& seen);
+  Result<bool> Arrives();
   Status OfDomain();
   Status OfRobots();
 
@@ -102,7 +120,7 @@ class Search {
   UrlWhereabouts result_;
 };
 
-// The snapshot's items, looked through for the URL and for the blocks of its host.
+// Searches the snapshot's items for the URL, and collects the blocks of its host.
 class Search::HostItems : public SnapshotSink {
  public:
   explicit HostItems(Search& search) : search_(search), key_(HostKey(search.url_, search.key_)) {}
@@ -115,9 +133,9 @@ class Search::HostItems : public SnapshotSink {
   Status OnUrl(SnapshotItem item, std::string_view record) override {
     if (!search_.found() && search_.IsIt(record)) {
       if (item == SnapshotItem::kGate) {
-        search_.Found(UrlPlace::kFront, "drawn from the front queues, on its way to its host's queue");
+        search_.Found(UrlPlace::kFront, "taken from the front queues, on its way to its host's queue");
       } else {
-        search_.Found(UrlPlace::kBack, fmt::format("in its host's queue, {} before it", before));
+        search_.Found(UrlPlace::kBack, fmt::format("in its host's queue, with {} before it", before));
       }
     } else if (ours_ && item != SnapshotItem::kGate && !search_.found()) {
       ++before;
@@ -177,7 +195,7 @@ Result<bool> Search::InSpill(const std::vector<SpillRef>& refs) {
   if (refs.empty()) return false;
   const std::string name = names_.frontier + "-spill";
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest_.Find(name, SpillLog::kKind));
-  if (section == nullptr) return Fail(ErrorCode::kCorrupt, fmt::format("{}: the manifest does not have it", name));
+  if (section == nullptr) return Fail(ErrorCode::kCorrupt, fmt::format("{}: not in the manifest", name));
   Say("its host's URLs on disk", refs.size() * (16 << 10));
   std::optional<BlockFileReader> reader;
   uint32_t opened = 0;
@@ -206,10 +224,10 @@ Result<bool> Search::InSpill(const std::vector<SpillRef>& refs) {
 
 Status Search::InGate() {
   ASSIGN_OR_RETURN(const bool waits, InQueue(names_.gate + "_qr", "URLs that wait for robots.txt"));
-  if (waits) Found(UrlPlace::kRobots, "waits for the answer of its origin's robots.txt");
+  if (waits) Found(UrlPlace::kRobots, "waits until robots.txt of its origin is fetched");
   if (found()) return {};
-  ASSIGN_OR_RETURN(const bool later, InQueue(names_.gate + "_qu", "URLs whose robots.txt could not be had"));
-  if (later) Found(UrlPlace::kRobots, "its origin's robots.txt could not be had; it is asked for again");
+  ASSIGN_OR_RETURN(const bool later, InQueue(names_.gate + "_qu", "URLs whose robots.txt could not be fetched"));
+  if (later) Found(UrlPlace::kRobots, "robots.txt of its origin could not be fetched; it will be tried again");
   if (found()) return {};
   ASSIGN_OR_RETURN(const ManifestSection* cache, manifest_.Find(names_.gate + "_cache", Drum::kKind));
   if (cache == nullptr) return {};
@@ -235,8 +253,8 @@ Status Search::InBudget() {
       result_.queues_ahead = ahead;
       return {};
     }
-    ASSIGN_OR_RETURN(const bool failed, InQueue(names_.beast + "-failed", "what is beyond all queues (Q_F)"));
-    if (failed) Found(UrlPlace::kBudgetFailed, "behind all queues, until it is judged again");
+    ASSIGN_OR_RETURN(const bool failed, InQueue(names_.beast + "-failed", "URLs behind all budget queues (Q_F)"));
+    if (failed) Found(UrlPlace::kBudgetFailed, "behind all budget queues, until its budget is looked up again");
   }
   if (found()) return {};
   ASSIGN_OR_RETURN(const ManifestSection* domains, manifest_.Find(Star::DomainsSection(names_.star), Drum::kKind));
@@ -257,8 +275,27 @@ Status Search::InSeen() {
   if (seen != nullptr) RETURN_IF_ERROR(InSeen(*seen));
   if (result_.seen || found()) return {};
   ASSIGN_OR_RETURN(const bool seed, InQueue(kSeedQueue, "seeds that wait"));
-  if (seed) Found(UrlPlace::kUnchecked, "a seed that was not looked at yet");
+  if (seed) Found(UrlPlace::kUnchecked, "a seed; whether it is new has not been checked yet");
+  if (found()) return {};
+  ASSIGN_OR_RETURN(const bool arrives, Arrives());
+  if (arrives) {
+    Found(UrlPlace::kUnchecked, "found on a page of another shard; whether it is new has not been checked yet");
+  }
   return {};
+}
+
+// True if the URL is among the links from other shards that wait to be checked.
+Result<bool> Search::Arrives() {
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest_.Find(names_.arrivals, DiskQueue::kKind));
+  if (section == nullptr || section->files.empty()) return false;
+  Say("links that came from other shards", BytesOf(*section));
+  bool there = false;
+  RETURN_IF_ERROR(ForEachQueued(env_, manifest_.dir(), *section, [&](std::string_view message) {
+    const std::optional<Crossing> crossing = DecodeCrossing(message);
+    there = crossing && crossing->kind == Crossing::Kind::kLink && IsIt(crossing->record);
+    return !there;
+  }));
+  return there;
 }
 
 Status Search::InSeen(const ManifestSection& seen) {
@@ -291,7 +328,7 @@ Status Search::OfDomain() {
 
 Status Search::OfRobots() {
   ASSIGN_OR_RETURN(const ManifestSection* cache, manifest_.Find(names_.gate + "_cache", Drum::kKind));
-  result_.robots = "its origin was not asked for robots.txt yet";
+  result_.robots = "robots.txt of its origin has not been fetched yet";
   if (cache == nullptr) return {};
   Say("the rules of its origin", BytesOf(*cache));
   const uint64_t origin = OriginKey(url_, key_);
@@ -309,12 +346,12 @@ Status Search::OfRobots() {
     return {};
   }
   if (ref->position < RulesStore::kFirstPosition) {
-    result_.robots = "robots.txt of its origin could not be had";
+    result_.robots = "robots.txt of its origin could not be fetched";
     return {};
   }
   RulesStore::Options options;
   options.name = names_.gate + "_rules";
-  ASSIGN_OR_RETURN(const auto store, RulesStore::Open(env_, manifest_, options));  // writes nothing unless it is told
+  ASSIGN_OR_RETURN(const auto store, RulesStore::Open(env_, manifest_, options));  // opening writes nothing
   ASSIGN_OR_RETURN(const RobotsRules* rules, store->Get(ref->position));
   if (rules == nullptr) {
     result_.robots = "the rules of its origin have expired";
@@ -354,7 +391,7 @@ Status WithCommitted(Env& env, const std::string& state_dir, const std::function
   for (int tries = 0; tries < kTries; ++tries) {
     const auto manifest = Manifest::Read(env, state_dir);
     if (!manifest) {
-      // It was replaced between the look at the directory and the look at the file.
+      // The manifest was replaced between listing the directory and opening the file.
       failed = std::unexpected(manifest.error());
       continue;
     }
@@ -370,8 +407,12 @@ Result<UrlWhereabouts> LocateUrl(Env& env, std::string_view url, const LocateOpt
   UrlWhereabouts found;
   RETURN_IF_ERROR(WithCommitted(env, options.state_dir, [&](const Manifest& manifest) -> Status {
     ASSIGN_OR_RETURN(const HashKey key, HashKeyStore::Read(manifest));
-    Search search(env, manifest, key, url, options);
+    ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create(key));
+    ASSIGN_OR_RETURN(const uint32_t shards, Shard::CountIn(manifest));
+    const uint32_t shard = ShardOfDomain(domains.Key(url, HostKey(url, key)), std::max(1U, shards));
+    Search search(env, manifest, key, shard, url, options);
     ASSIGN_OR_RETURN(found, search.Run());
+    found.shards = std::max(1U, shards);
     return {};
   }));
   return found;

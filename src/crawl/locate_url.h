@@ -1,14 +1,15 @@
 // Where is a URL now? Looks it up in the last committed state of a crawl, and changes nothing.
 //
-// A URL that URLseen called new is in exactly one place (shard.h), so the search goes through the places in the order
-// of its way, backwards, and ends where it is found: back queues (the frontier's snapshot and spill), front queues, the
-// robots loop, BEAST's queues and Q_F, STAR, and what URLseen has not answered. What is in none of them and known to
-// URLseen has come to its end: the crawl log tells how (log_search.h).
+// A URL that URLseen called new is in exactly one place (shard.h). The search goes backwards along the URL's path and
+// ends where it is found: back queues (the frontier's snapshot and spill), front queues, the robots loop, BEAST's
+// queues and Q_F, STAR, and the links that URLseen has not answered. A URL that is in none of them and known to URLseen
+// is done: the crawl log says how it ended (log_search.h).
 //
-// Everything streams; a large crawl's files take as long as the disk takes to read them, and `progress` says which.
-// A crawl that runs may remove files under the reader: then it begins again with the newer state, up to kTries times.
+// Everything is streamed: a large crawl takes as long as the disk needs to read its files, and `progress` says which
+// file is read. A running crawl may remove files that are being read: then the search begins again with the newer
+// state, up to kTries times.
 //
-// Thread: one caller. Memory bound: a few MiB; 12 bytes for each block of the spill that the URL's host has.
+// Thread: one caller. Memory bound: a few MiB, plus 12 bytes per block of the spill that the URL's host has.
 
 #pragma once
 
@@ -39,30 +40,32 @@ std::string_view UrlPlaceName(UrlPlace place);
 struct UrlWhereabouts {
   int64_t checkpoint_unix_ns = 0;  // when the state was written
   uint64_t sequence = 0;           // of its manifest
-  bool seen = false;               // URLseen knows it, or has it to answer
+  uint32_t shards = 1;             // of the crawl
+  uint32_t shard = 0;              // the one that owns its domain
+  bool seen = false;               // URLseen knows it, or will answer soon
   UrlPlace place = UrlPlace::kUnknown;
-  std::string detail;                    // in words, where exactly; empty if there is nothing to add
+  std::string detail;                    // where exactly, in words; empty if there is nothing to add
   std::optional<uint64_t> queues_ahead;  // kBudgetQueue: 0 is the queue being read; none: on its way there
   uint32_t attempts = 0;                 // fetches that failed, as its record says
   std::string via;                       // the page on which it was found first, as its record says; empty: none
 
   bool budgets = false;                // the crawl has them
   std::string domain_name;             // its pay-level domain
-  std::optional<DomainLine> domain;    // what STAR knows of that; none: nothing
-  std::optional<bool> robots_allowed;  // by the rules that are kept for its origin; none: there are none
+  std::optional<DomainLine> domain;    // what STAR knows of that domain; empty: nothing
+  std::optional<bool> robots_allowed;  // by the stored rules of its origin; empty: there are none
   std::string robots;                  // the same in words
 };
 
-// `state_dir` is the crawl's, `url` canonical. kNotFound: there is no checkpoint. `progress` is called before each part
-// with its name and how many bytes there are to read.
+// `state_dir` is the crawl's, `url` is canonical. kNotFound: there is no checkpoint. `progress` is called before each
+// part with its name and the number of bytes to read.
 struct LocateOptions {
   std::string state_dir;
   std::function<void(std::string_view part, uint64_t bytes)> progress;
 };
 Result<UrlWhereabouts> LocateUrl(Env& env, std::string_view url, const LocateOptions& options);
 
-// Reads the newest manifest and does `work` with it, again while it fails and a newer manifest stands: a crawl that
-// runs removed what was to be read.
+// Reads the newest manifest and calls `work` with it. If that fails and there is a newer manifest, it tries again: a
+// running crawl has removed files that were to be read.
 Status WithCommitted(Env& env, const std::string& state_dir, const std::function<Status(const Manifest&)>& work);
 
 }  // namespace portolan

@@ -29,11 +29,11 @@ class LogCheck {
     return {};
   }
 
-  // The captures of an index that should be in the logs.
+  // Adds the captures of an index that must be in the logs.
   Status Index(const std::string& path) {
     return ForEachLine(env_, path, sink_, [&](const FileLine& line) -> Status {
       const auto parsed = ParseCdxj(line.text);
-      if (!parsed) return {};  // index_check.h says so
+      if (!parsed) return {};  // index_check.h reports it
       const std::string_view mime = parsed->Get("mime-detected");
       if (mime != "text/html" && mime != "application/xhtml+xml") return {};
       if (!parsed->Get("status").starts_with('2')) return {};
@@ -72,7 +72,7 @@ class LogCheck {
   }
 
   void Miss(std::string_view log, uint64_t timestamp, uint64_t records) {
-    sink_.error(fmt::format("{}: an HTML page that was archived at {} has {} records there instead of one", log,
+    sink_.error(fmt::format("{}: an HTML page that was archived at {} has {} records in this log instead of one", log,
                             timestamp, records));
   }
 
@@ -95,7 +95,7 @@ class LogCheck {
                                     : TextRecordOf(records.record()));
       }
       if (!whole || !records.ok()) {
-        sink_.error(fmt::format("{}: block at {}: its records are broken", path, (*block)->offset));
+        sink_.error(fmt::format("{}: block at {}: its records do not parse", path, (*block)->offset));
       }
     }
   }
@@ -116,7 +116,7 @@ class LogCheck {
     return true;
   }
 
-  // What is in a file is a finding; that it cannot be read at all is an error.
+  // Damage inside a file is a finding; a file that cannot be read at all is an error.
   Status Told(const Error& error) {
     if (error.code() != ErrorCode::kCorrupt && error.code() != ErrorCode::kUnsupported) return std::unexpected(error);
     sink_.error(error.message());

@@ -7,9 +7,9 @@
 namespace portolan {
 namespace {
 
-constexpr uint64_t kPerLoop = uint64_t{256} << 20;   // of the total, for each loop beyond the first
+constexpr uint64_t kPerLoop = uint64_t{256} << 20;   // of the total, per loop beyond the first
 constexpr uint64_t kPerQueue = uint64_t{160} << 10;  // of BEAST, in use (budget/beast.h)
-constexpr uint64_t kMostIndex = uint64_t{64} << 20;  // sorting an index gets no faster with more
+constexpr uint64_t kMostIndex = uint64_t{64} << 20;  // more does not make sorting an index faster
 constexpr uint64_t kMostLog = uint64_t{8} << 20;
 constexpr uint64_t kMostNames = uint64_t{20} << 20;    // 100,000 names
 constexpr uint64_t kMostSessions = uint64_t{8} << 20;  // per loop: 4096 sessions
@@ -39,9 +39,9 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
   plan.connections = 2 * part;
   plan.slack = 3 * part;
 
-  // The elected body of each loop comes out of a quarter of the answers (receive_room.h). A page that is being made has
-  // at its worst: its decoded form, three times the HTML for its charset, as much for the strings in it, its links
-  // twice; then its record twice.
+  // The body that each loop may always finish comes out of a quarter of the answers' memory (receive_room.h). A page
+  // that is being parsed needs at most: its decoded form, three times the HTML for its charset, as much for the strings
+  // in it, its links twice; then its record twice.
   const uint64_t page = plan.pages / plan.loops;
   plan.max_body = std::min({wishes.max_body, plan.answers / 4 / plan.loops, page / 3});
   plan.max_decoded = std::min(wishes.max_decoded, page / 3);

@@ -10,7 +10,7 @@ uint64_t NetworkGuard::TakeNewOutages() { return outage_.count() - std::exchange
 // ---- fetches
 
 NetworkGuard::Permit NetworkGuard::MayFetch(int64_t now_ns) {
-  constexpr int64_t kStepNs = 10'000'000'000;  // without another shortage: then a few connections more
+  constexpr int64_t kStepNs = 10'000'000'000;  // after this time without a shortage a few more connections are allowed
   if (connections_ < most_connections_ && now_ns - shortage_ns_ >= kStepNs) {
     connections_ = std::min(most_connections_, connections_ + connections_ / 8 + 1);
     shortage_ns_ = now_ns;
@@ -39,7 +39,7 @@ const PageResult* NetworkGuard::NextKnown(bool ending, int64_t now_ns) {
   if (back) {
     result.outcome = FetchOutcome::kNetworkDown;
     result.status = 0;
-    result.times.end_ns = result.times.begin_ns;  // the host is not to be left alone for what it did not do
+    result.times.end_ns = result.times.begin_ns;  // no delay for the host: it was not the cause
     result.retry_after_ns.reset();
     result.robots.reset();
     result.links = {};
@@ -56,8 +56,8 @@ PageResult NetworkGuard::TakeKnown() {
 
 // ---- descriptors
 
-// What is in flight now has its descriptors: so many it shall be. The others wait for a second, and with them those
-// that failed, which lost no attempt.
+// What is in flight now has its descriptors, so that is the number of connections from now on. New fetches wait for a
+// second; so do those that failed, which lose no attempt.
 bool NetworkGuard::OnShortage(size_t in_flight, int64_t now_ns) {
   constexpr int64_t kPauseNs = 1'000'000'000;
   const bool first = now_ns >= short_until_ns_;
@@ -131,7 +131,7 @@ uint64_t NetworkGuard::AskFirst() {
   return host;
 }
 
-// Those that failed during an outage are asked for anew: what the resolver remembers of them is the outage.
+// Names that failed during an outage are looked up anew, because the resolver's cache holds the failures of the outage.
 void NetworkGuard::AskWaiting(int64_t now_ns) {
   const auto ask_witness = [this] { port_.Resolve({.host = kWitness, .name = outage_.witness(), .anew = true}); };
   if (outage_.TakeWitnessQuestion()) ask_witness();
@@ -155,7 +155,7 @@ int64_t NetworkGuard::NextWake(bool room) const {
   if (outage_.down() && !outage_.name_probes().out() && has_question()) {
     wake = std::min(wake, outage_.name_probes().next_ns());
   }
-  // Where there is no room, the end of the round that is in the way wakes the shard; the witness's answer does, too.
+  // If there is no room, the end of the round that blocks it wakes the shard; so does the witness's answer.
   if (!held_.empty() && room) wake = std::min(wake, held_.front().until_ns);
   if (!doubtful_names_.empty() && !outage_.witness_asked()) wake = std::min(wake, doubtful_names_.front().until_ns);
   return wake;

@@ -123,7 +123,7 @@ TEST_F(NetworkGuardTest, NamesWaitForTheNetwork) {
   EXPECT_EQ(guard_.NameOf(KeyOf(50)), "a.example");
   guard_.Forget(KeyOf(50), false);
   EXPECT_FALSE(guard_.asks_names());
-  EXPECT_FALSE(Resolved(50, FetchOutcome::kAnswered)) << "nobody waits for it";
+  EXPECT_FALSE(Resolved(50, FetchOutcome::kAnswered)) << "no host waits for it";
   for (uint32_t host = 1; host <= 8; ++host) Fetch(host, FetchOutcome::kConnectTimeout);
   ASSERT_TRUE(guard_.outage().connections_down());
   port_.names.clear();

@@ -20,7 +20,7 @@ Outage::Sign Outage::SignOf(FetchOutcome outcome) {
     case FetchOutcome::kConnectRefused:
     case FetchOutcome::kConnectTimeout:
     case FetchOutcome::kUnreachable:
-    case FetchOutcome::kFirstByteTimeout:  // on a connection that was kept, this is what silence looks like
+    case FetchOutcome::kFirstByteTimeout:  // on a kept connection, silence ends like this
       return Sign::kFailure;
     case FetchOutcome::kTimeCut:
     case FetchOutcome::kDisconnected:
@@ -45,7 +45,7 @@ void Outage::OnFetch(uint64_t host, const Address& address, FetchOutcome outcome
   if (options_.hosts == 0) return;
   const Sign sign = SignOf(outcome);
   if (sign == Sign::kAnswer) {
-    // One that ended before the verdict and comes only now proves nothing.
+    // An answer that ended before the verdict and arrives only now proves nothing.
     if (connections_.down && end_ns < connections_.since_ns) return;
     anything_answered_ = true;
     called_off_ = false;
@@ -61,7 +61,7 @@ void Outage::OnFetch(uint64_t host, const Address& address, FetchOutcome outcome
 }
 
 void Outage::FallIfProven(int64_t now_ns) {
-  // Where no name server answers, two hosts are as good as many.
+  // If no name server answers, two hosts are enough.
   const size_t hosts = names_.down ? std::min<size_t>(options_.hosts, 2) : options_.hosts;
   if (connections_.hosts.size() >= hosts && connections_.addresses.size() >= (hosts + 1) / 2)
     Fall(connections_, now_ns);
@@ -103,7 +103,7 @@ bool Outage::TakeWitnessQuestion() {
 void Outage::OnWitness(FetchOutcome outcome, int64_t now_ns) {
   witness_asked_ = false;
   if (!NameFailed(outcome)) return OnName(0, outcome, /*fresh=*/true, now_ns);
-  // An answer that came in between is the better witness.
+  // If an answer came in the meantime, names_.hosts is empty, and that answer counts.
   if (!names_.down && names_.hosts.size() >= options_.hosts) Fall(names_, now_ns);
 }
 
@@ -124,6 +124,14 @@ void Outage::Fall(Track& track, int64_t now_ns) {
   track.down = true;
   track.since_ns = now_ns;
   if (&track == &names_ && !connections_.down) FallIfProven(now_ns);
+}
+
+void Outage::Believe(bool connections, bool names, int64_t now_ns) {
+  if (options_.hosts == 0) return;
+  const uint64_t before = count_;
+  if (names && !names_.down) Fall(names_, now_ns);
+  if (connections && !connections_.down && !called_off_) Fall(connections_, now_ns);
+  count_ = before;
 }
 
 void Outage::Rise(Track& track) {

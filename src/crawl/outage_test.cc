@@ -59,6 +59,28 @@ TEST_F(OutageTest, AnAnswerInBetweenTakesAllBack) {
   EXPECT_EQ(outage_.count(), 0U);
 }
 
+TEST_F(OutageTest, OneThatAnotherShardFoundIsBelievedUntilAnAnswerAndNotCounted) {
+  outage_.Believe(true, false, now_ns_);
+  EXPECT_TRUE(outage_.connections_down());
+  EXPECT_FALSE(outage_.names_down());
+  EXPECT_EQ(outage_.count(), 0U);
+  EXPECT_FALSE(outage_.fetch_probes().MayProbe(now_ns_));
+  EXPECT_TRUE(outage_.fetch_probes().MayProbe(now_ns_ + kSecondNs));
+  Fetch(1, FetchOutcome::kAnswered);
+  EXPECT_FALSE(outage_.down());
+  outage_.Believe(false, true, now_ns_);
+  EXPECT_TRUE(outage_.names_down());
+  Name(2, FetchOutcome::kAnswered);
+  EXPECT_FALSE(outage_.down());
+  EXPECT_EQ(outage_.count(), 0U);
+}
+
+TEST_F(OutageTest, WithoutDetectionNoOtherShardIsBelieved) {
+  Outage off({.hosts = 0});
+  off.Believe(true, true, now_ns_);
+  EXPECT_FALSE(off.down());
+}
+
 TEST_F(OutageTest, OneHostOrOneMachineIsNone) {
   AnswerAll(20);
   for (int i = 0; i < 100; ++i) Fetch(1, FetchOutcome::kConnectRefused);
@@ -70,7 +92,7 @@ TEST_F(OutageTest, OneHostOrOneMachineIsNone) {
   EXPECT_TRUE(outage_.down());
 }
 
-// The end of every large crawl: those that never answered are tried once more.
+// The end of every large crawl: hosts that never answered are tried once more.
 TEST_F(OutageTest, DeadHostsAtTheEndAreNoSurprise) {
   AnswerAll(5);
   for (uint32_t host = 100; host < 1000; ++host) Fetch(host, FetchOutcome::kConnectTimeout);
@@ -90,7 +112,7 @@ TEST_F(OutageTest, WithoutANetworkFromTheStart) {
   EXPECT_TRUE(outage_.down());
 }
 
-// A list of dead hosts whose names resolve is a list of dead hosts.
+// Dead hosts whose names resolve are not an outage.
 TEST_F(OutageTest, DeadHostsFromTheStartAreNoneWhereNamesResolve) {
   for (uint32_t host = 1; host <= 80; ++host) {
     Name(host, FetchOutcome::kAnswered);
@@ -152,7 +174,7 @@ TEST_F(OutageTest, AnswersOfBeforeTheVerdictDoNotEndIt) {
   EXPECT_FALSE(outage_.down());
 }
 
-// Hosts that all shut their doors to us are not waited for without end, as long as name servers answer.
+// If all hosts refuse us, the crawl does not wait for ever, as long as name servers answer.
 TEST_F(OutageTest, ItIsCalledOffWhenNamesStillResolveAfterAnHour) {
   AnswerAll(20);
   for (uint32_t host = 1; host <= 8; ++host) Fetch(host, FetchOutcome::kConnectTimeout);

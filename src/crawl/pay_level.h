@@ -1,7 +1,7 @@
 // PayLevelDomains: which pay-level domain a host belongs to, by hash, for every link of every page.
 //
-// The public suffix list takes a microsecond a host, and neighbouring links share theirs: a table of the last hosts
-// answers nearly all. Being full it forgets; the answer is the same.
+// A look-up in the public suffix list takes a microsecond per host, and neighbouring links often have the same host: a
+// table of recent hosts answers nearly all. A host that was overwritten in the table is looked up again.
 //
 // Thread: one owner. Memory bound: kEntries × 24 bytes.
 
@@ -22,10 +22,10 @@ class PayLevelDomains {
   static Result<PayLevelDomains> Create(const HashKey& key);
 
   struct Domain {
-    uint64_t key = 0;        // of its name, by the key
-    uint32_t name_size = 0;  // which is the end of the host
+    uint64_t key = 0;        // keyed hash of its name
+    uint32_t name_size = 0;  // the name is the end of the host
   };
-  // Of a canonical URL, and its HostKey with the same key.
+  // For a canonical URL and its HostKey with the same key.
   Domain Find(std::string_view url, uint64_t host_key) {
     Entry& entry = entries_[host_key % kEntries];
     if (entry.host != host_key || entry.domain.name_size == 0) entry = {host_key, DomainOf(url)};

@@ -54,8 +54,9 @@ std::vector<LeftOut> LeftOutOf(const CrawlCounts& counts, const LeftOutLimits& l
   const auto cut = [&](FetchOutcome outcome) { return counts.outcomes[static_cast<size_t>(outcome)]; };
   const std::string at = fmt::format(" cut at {}", FormatBytes(limits.max_body));
   add(cut(FetchOutcome::kBodyCut), "body" + at, "bodies" + at, "fetch.max_body");
-  add(cut(FetchOutcome::kTimeCut), "body cut for being slow", "bodies cut for being slow", "fetch.total_timeout");
-  add(cut(FetchOutcome::kSlowCut), "slow body cut for want of memory", "slow bodies cut for want of memory",
+  add(cut(FetchOutcome::kTimeCut), "body cut because it was slow", "bodies cut because they were slow",
+      "fetch.total_timeout");
+  add(cut(FetchOutcome::kSlowCut), "slow body cut because memory was short", "slow bodies cut because memory was short",
       "memory.total");
   return all;
 }
@@ -120,9 +121,18 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["checkpoints"] = progress.checkpoints;
   json["checkpoint_longest_ms"] = progress.checkpoint_longest_ms;
   json["turns"] = progress.turns;
+  json["shards"] = progress.shards;
   json["turn_p50_us"] = progress.turn_p50_us;
   json["turn_p99_us"] = progress.turn_p99_us;
   json["turn_max_ms"] = progress.turn_max_ms;
+  json["longest_turn_in"] = progress.longest_turn_in;
+  // How many turns took le_us or less and more than half of it; empty steps are left out.
+  json["turn_histogram"] = nlohmann::ordered_json::array();
+  for (const TurnTimes::Step& step : progress.turn_histogram) {
+    json["turn_histogram"].push_back({{"le_us", step.le_us}, {"count", step.count}});
+  }
+  json["rules_reads"] = progress.rules_reads;
+  json["rules_reads_at_fetch"] = progress.rules_reads_at_fetch;
   for (int i = 0; i < kCountAs; ++i) {
     json["done"][std::string(CountAsName(static_cast<CountAs>(i)))] = counts.done[static_cast<size_t>(i)];
   }

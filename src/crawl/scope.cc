@@ -8,11 +8,12 @@
 
 namespace portolan {
 Result<Scope> Scope::Create(const ScopeOptions& options) {
-  CHECK(!options.listed || options.listed->mode() == options.mode, "names of seeds for another kind of scope");
+  CHECK(!options.listed || options.listed->mode() == options.mode,
+        "the names of seeds were made for another scope mode");
   ASSIGN_OR_RETURN(SeedNames names, SeedNames::Create(options.mode, options.key));
   for (const std::string& seed : options.seeds) {
     if (HostOf(seed).empty()) {
-      return Fail(ErrorCode::kInvalidArgument, fmt::format("scope: '{}' is no URL", seed));
+      return Fail(ErrorCode::kInvalidArgument, fmt::format("scope: '{}' is not a URL", seed));
     }
     names.Add(seed);
   }
@@ -52,7 +53,7 @@ bool Scope::ExcludesOrigin(std::string_view origin) const {
   if (exclude_.empty() && globs_.empty()) return false;
   const std::string root = std::string(origin) + "/";
   if (Below(HostOf(root), exclude_)) return true;
-  // Its last star takes whatever follows the root.
+  // The glob's last star matches whatever follows the root.
   return std::any_of(globs_.begin(), globs_.end(),
                      [&](const std::string& glob) { return glob.ends_with('*') && Matches(glob, root); });
 }
@@ -85,7 +86,7 @@ bool Scope::MatchesAny(std::string_view url) const {
 
 bool Scope::Matches(std::string_view glob, std::string_view text) {
   size_t at = 0;
-  size_t star = std::string_view::npos;  // the last star met, and where its run ends so far
+  size_t star = std::string_view::npos;  // the last star seen, and where its run ends so far
   size_t run = 0;
   size_t in_glob = 0;
   while (at < text.size()) {

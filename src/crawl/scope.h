@@ -1,15 +1,14 @@
-// Scope: which URLs belong to the crawl. Asked once a link, so answers for hosts are kept in a small cache.
+// Scope: which URLs belong to the crawl. It is asked once per link, so answers for hosts are stored in a small cache.
 //
 //   domain   the registered domains of the seeds (example.org: www.example.org, shop.example.org)
 //   host     the hosts of the seeds
 //   prefix   the seeds' own directories ("https://example.org/docs/" and below)
 //   any      everything
 //
-// On top: domains that are added or excluded by name, and globs on whole URLs that are excluded.
-// With requisites (docs/requisites.md) a URL that a page needs to be shown passes wherever it is, unless it is
-// excluded.
+// In addition: domains that are included or excluded by name, and globs that exclude whole URLs.
+// With requisites (docs/requisites.md) a URL that a page needs to be shown passes on any host, unless it is excluded.
 //
-// Thread: one owner. Memory bound: the lists given, 8 bytes for each name of a seed, and kCache entries of 16 bytes.
+// Thread: one owner. Memory bound: the lists given, 8 bytes per name of a seed, and kCache entries of 16 bytes.
 
 #pragma once
 
@@ -30,11 +29,11 @@ namespace portolan {
 struct ScopeOptions {
   ScopeMode mode = ScopeMode::kDomain;
   std::vector<std::string> seeds;             // canonical URLs
-  std::shared_ptr<const SeedNames> listed;    // of seeds that are too many to be listed here; null: there are none
-  std::vector<std::string> include_domains;   // besides the seeds': they and everything below them
+  std::shared_ptr<const SeedNames> listed;    // names of seeds that are too many to be listed in `seeds`; null: none
+  std::vector<std::string> include_domains;   // in addition to the seeds', with everything below them
   std::vector<std::string> include_prefixes;  // of URLs
   std::vector<std::string> exclude_domains;
-  std::vector<std::string> exclude_urls;  // globs: * is any run of bytes, ? any one; "*.zip", "*/calendar/*"
+  std::vector<std::string> exclude_urls;  // globs: * is any run of bytes, ? any one byte; "*.zip", "*/calendar/*"
   HashKey key;                            // the crawl's
   bool requisites = false;                // what pages in scope need to be shown belongs to the crawl, on any host
 };
@@ -46,14 +45,14 @@ class Scope {
   // `host` is HostKey of the canonical `url`.
   bool Contains(std::string_view url, uint64_t host);
 
-  // Whether it may be fetched: in scope, or a requisite. `host` is HostKey of its URL.
+  // True if it may be fetched: it is in scope, or a requisite. `host` is the HostKey of its URL.
   bool Admits(const UrlRecord& record, uint64_t host) {
     return Contains(record.url, host) || (requisites_ && record.requisite > 0 && !Excludes(record.url));
   }
 
-  // By name or by a glob, whatever else the scope says.
+  // True if it is excluded by name or by a glob, whatever else the scope says.
   bool Excludes(std::string_view url) const;
-  // May nothing of that origin ("https://example.org") be fetched, whatever its path?
+  // True if nothing of that origin ("https://example.org") may be fetched, whatever the path.
   bool ExcludesOrigin(std::string_view origin) const;
 
   // Globs: '*' is any run of bytes, all else itself. Linear in both for one star, their product at worst.
@@ -74,7 +73,7 @@ class Scope {
         cache_(kCache) {}
   bool HostInside(std::string_view host) const;
   bool IsSeeds(std::string_view name) const { return names_.Has(name) || (listed_ && listed_->Has(name)); }
-  bool MatchesAny(std::string_view url) const;  // of globs_
+  bool MatchesAny(std::string_view url) const;  // any of globs_
   static bool Below(std::string_view host, const std::vector<std::string>& domains);
 
   ScopeMode mode_;

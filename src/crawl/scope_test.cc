@@ -52,7 +52,7 @@ TEST(ScopeTest, ExclusionsAreKnownWhateverTheModeSays) {
                                      .exclude_urls = {"*.zip", "https://b.example/*", "*/calendar/*"}})
                           .value();
   EXPECT_FALSE(scope.Excludes("https://a.example/"));
-  EXPECT_FALSE(scope.Excludes("https://outside.example/")) << "out of scope, but nobody named it";
+  EXPECT_FALSE(scope.Excludes("https://outside.example/")) << "out of scope, but not excluded";
   EXPECT_TRUE(scope.Excludes("https://www.bad.example/"));
   EXPECT_TRUE(scope.Excludes("https://a.example/x.zip"));
   EXPECT_TRUE(scope.ExcludesOrigin("https://www.bad.example"));

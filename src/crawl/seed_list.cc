@@ -78,16 +78,17 @@ Result<SeedNames> ReadSeedNames(Env& env, const Manifest& manifest, ScopeMode mo
   if (mode != ScopeMode::kAny) {
     RETURN_IF_ERROR(ForEachListedSeed(env, manifest, [&](std::string_view url) {
       names.Add(url);
-      return names.size() <= 2 * most + 1024;  // before those that are there twice go
+      return names.size() <= 2 * most + 1024;  // duplicates are removed later
     }));
     names.Finish();
   }
   if (names.size() <= most) return names;
   return Fail(
       ErrorCode::kInvalidArgument,
-      fmt::format("scope.mode: more than {} names of seeds are too many for memory.total: --scope any needs none "
-                  "of them, or give more --memory (64 bytes of it for each)",
-                  most));
+      fmt::format(
+          "scope.mode: the seeds have more than {} names, too many for memory.total: use --scope any, which needs "
+          "none of them, or give more --memory (64 bytes per name)",
+          most));
 }
 
 }  // namespace portolan

@@ -1,14 +1,14 @@
-// The seeds of a crawl in its state.
+// The seeds of a crawl in its state: two queues on disk.
 //
-//   queue "seeds"       records (url_record.h) of seeds that were not offered to URLseen yet; the shard takes them as
-//   there is room, each once queue "seed_list"   the URLs of all seeds, where they are too many for crawl.toml; nobody
-//   takes anything out of it. The scope and
-//                       `why` read it. Not there where crawl.toml names them.
+//   "seeds"       records (url_record.h) of the seeds that were not yet offered to URLseen. The shard takes each once,
+//                 as soon as there is room for it.
+//   "seed_list"   the URLs of all seeds, if they are too many for crawl.toml; otherwise crawl.toml names them and this
+//                 queue does not exist. The scope and `why` read it; nothing is ever taken out of it.
 //
-// Both are written before the crawl begins, or between two of its runs, by SeedWriter: it opens the manifest, appends,
-// and commits the next one, in which everything else is as it was. Killed in between nothing was appended.
+// SeedWriter writes both before the crawl begins, or between two of its runs: it opens the manifest, appends, and
+// commits the next manifest, in which everything else is unchanged. If it is killed before that, nothing was appended.
 //
-// Thread: one. Memory bound: two blocks for each queue, and a batch of seeds. Durability: what Finish committed.
+// Thread: one. Memory bound: two blocks per queue, and a batch of seeds. Durability: what Finish committed.
 
 #pragma once
 
@@ -30,24 +30,25 @@
 namespace portolan {
 
 inline constexpr const char* kSeedQueue = "seeds";
+inline constexpr const char* kArrivals = "arrivals";  // messages of other shards (crossing.h)
 inline constexpr const char* kSeedList = "seed_list";
-inline constexpr size_t kSeedsInSettings = 100;  // more are not written to crawl.toml
-// Seeds up to which secrets (passwords, cookies, fields) may be given: each of their servers is kept by name.
+inline constexpr size_t kSeedsInSettings = 100;  // if there are more, they are not written to crawl.toml
+// The most seeds with which secrets (passwords, cookies, fields) may be used: each of their servers is stored by name.
 inline constexpr size_t kSeedsWithSecrets = 10'000;
 
 class SeedWriter {
  public:
-  // REQUIRES: the state's lock is held, and recovery may happen (recovery.h). `key` is that of a new crawl.
+  // REQUIRES: the state's lock is held, and recovery is allowed (recovery.h). `key` is used for a new crawl.
   static Result<SeedWriter> Open(Env& env, const std::string& state_dir, const HashKey& key);
 
-  // To be offered.
+  // Appends to the queue of seeds that wait to be offered.
   Status Offer(std::string_view url);
-  // To the list of all seeds.
+  // Appends to the list of all seeds.
   Status Keep(std::string_view url);
-  // Nothing was appended unless this went well.
+  // Commits. Nothing was appended unless this succeeded.
   Status Finish();
 
-  uint64_t kept() const;  // seeds in the list, with those of before
+  uint64_t kept() const;  // seeds in the list, including earlier ones
   const Manifest& manifest() const { return *manifest_; }
 
  private:
@@ -66,10 +67,10 @@ class SeedWriter {
   std::string encoded_;
 };
 
-// The list of all seeds, as far as `each` wants to hear of it. Nothing where there is none.
+// Reads the list of all seeds, until `each` returns false. Does nothing if there is no list.
 Status ForEachListedSeed(Env& env, const Manifest& manifest, const std::function<bool(std::string_view url)>& each);
 
-// The names of all listed seeds, for the scope. kInvalidArgument where they are more than `most`.
+// The names of all listed seeds, for the scope. kInvalidArgument if there are more than `most`.
 Result<SeedNames> ReadSeedNames(Env& env, const Manifest& manifest, ScopeMode mode, const HashKey& key, uint64_t most);
 
 }  // namespace portolan

@@ -79,7 +79,7 @@ TEST(SeedListTest, OtherSectionsStayAsTheyAre) {
   EXPECT_EQ(after.sequence(), 2U);
 }
 
-// All of them or none, wherever the power goes.
+// All of them or none, wherever the power cut happens.
 TEST(SeedListTest, CutAtEveryOperation) {
   std::vector<std::string> seeds;
   for (int i = 0; i < 3000; ++i) seeds.push_back("http://h" + std::to_string(i) + ".example/");

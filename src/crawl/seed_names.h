@@ -1,14 +1,14 @@
-// SeedNames: what of the seeds the scope goes by, as hashes: their registered domains, their hosts, or their
+// SeedNames: what the scope needs to know of the seeds, as hashes: their registered domains, their hosts, or their
 // directories.
 //
-// A crawl may have ten million seeds. A name takes 8 bytes here however long it is, and names that many seeds share are
-// there once. The hashes are keyed (base/hash_key.h), so nobody can find a name that is taken for a seed's.
+// A crawl may have ten million seeds. A name takes 8 bytes here, however long it is, and a name that many seeds share
+// is stored once. The hashes are keyed (base/hash_key.h), so no attacker can find another name with the same hash.
 //
-// A directory is a URL up to its last slash before the query. Whether a URL is below one of them is asked of each of
-// its own directories, as deep as the deepest of the seeds.
+// A directory is a URL up to its last slash before the query. To find out whether a URL is below one of them, each of
+// the URL's own directories is looked up, down to the depth of the seeds' deepest one.
 //
-// Thread: one owner while names are added; const after Finish. Memory bound: 8 bytes for each name; while names are
-// added twice that, and for a moment thrice.
+// Thread: one owner while names are added; const after Finish. Memory bound: 8 bytes per name; while names are added
+// twice that, and three times for a moment.
 
 #pragma once
 
@@ -27,17 +27,17 @@ class SeedNames {
  public:
   static Result<SeedNames> Create(ScopeMode mode, const HashKey& key);
 
-  // A seed, canonical.
+  // Adds a seed; `url` is canonical.
   void Add(std::string_view url);
-  // REQUIRES: before any question.
+  // REQUIRES: called before Has and HasDirectoryOf.
   void Finish() { Compact(); }
 
-  // kHost: a host's name; kDomain: a registered domain's.
+  // For kHost: is it the host of a seed? For kDomain: is it the registered domain of a seed?
   bool Has(std::string_view name) const;
-  // kPrefix.
+  // For kPrefix.
   bool HasDirectoryOf(std::string_view url) const;
 
-  // The registered domain of a host; an address, or a name that nobody can register below, is its own.
+  // The registered domain of a host; an address, or a name below which no domain can be registered, is its own.
   std::string_view DomainOf(std::string_view host) const;
 
   ScopeMode mode() const { return mode_; }
@@ -46,14 +46,14 @@ class SeedNames {
  private:
   SeedNames(ScopeMode mode, const HashKey& key, PublicSuffixes suffixes)
       : mode_(mode), key_(key), suffixes_(std::move(suffixes)) {}
-  void Compact();  // sorted, each once
+  void Compact();  // sorts and removes duplicates
 
   ScopeMode mode_;
   HashKey key_;
   PublicSuffixes suffixes_;
   std::vector<uint64_t> keys_;
-  size_t compact_at_ = 1024;  // keys: then those that are there twice go
-  size_t deepest_ = 0;        // slashes of a directory
+  size_t compact_at_ = 1024;  // number of keys at which duplicates are removed next
+  size_t deepest_ = 0;        // slashes in the deepest directory
 };
 
 }  // namespace portolan

@@ -11,14 +11,36 @@
 
 namespace portolan {
 
-Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, MergeLanes lanes, FetchPort& port,
-                                           OutputPort& outputs, const ShardOptions& asked, Moment now) {
+Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, MergeLanes lanes, ShardPorts ports,
+                                           const ShardOptions& asked, Moment now) {
+  CHECK(asked.shard < asked.shards && (ports.exchange != nullptr) == (asked.shards > 1));
   ShardOptions options = asked;
+  if (!options.limits) {
+    options.limits =
+        std::make_shared<Limits>(Limits::Options{options.max_pages, options.max_bytes, options.max_time_ns});
+  }
+  for (std::string* const name :
+       {&options.seen.name, &options.gate.name, &options.frontier.name, &options.admission.star.name,
+        &options.admission.beast.name, &options.admission.yield.name, &options.admission.hosts.name,
+        &options.admission.ends_name}) {
+    *name = ShardName(options.shard, *name);
+  }
+  options.frontier.shards = options.admission.star.share = options.shards;
+  options.frontier.shard = options.shard;
   options.scope.key = options.key;
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
   options.admission.key = options.gate.key = options.frontier.key = options.key;
-  std::unique_ptr<Shard> shard(new Shard(port, outputs, options, std::move(scope)));
-  ASSIGN_OR_RETURN(shard->seeds_, DiskQueue::Open(env, manifest, {.name = kSeedQueue}));
+  std::unique_ptr<Shard> shard(new Shard(ports, options, std::move(scope)));
+  if (options.shards > 1) {
+    ASSIGN_OR_RETURN(shard->domains_, PayLevelDomains::Create(options.key));
+    options.admission.star.raise_elsewhere = [raw = shard.get()](uint64_t pld) {
+      const uint32_t owner = ShardOfDomain(pld, raw->options_.shards);
+      if (!raw->Here(owner)) raw->exchange_->Raise(owner, pld);
+      return !raw->Here(owner);
+    };
+  }
+  ASSIGN_OR_RETURN(shard->seeds_, DiskQueue::Open(env, manifest, {.name = ShardName(options.shard, kSeedQueue)}));
+  ASSIGN_OR_RETURN(shard->arrivals_, DiskQueue::Open(env, manifest, {.name = ShardName(options.shard, kArrivals)}));
   ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, lanes.seen, options.seen));
   if (options.admission.enabled) {
     ASSIGN_OR_RETURN(shard->admission_, Admission::Open(env, manifest, lanes.others, options.admission));
@@ -53,51 +75,54 @@ Status Shard::AddSeed(std::string_view url, Moment now) {
 bool Shard::HasRoomFor(const PageResult& result) const {
   const uint64_t links = result.links.links.size();
   if (links > 0 && (seen_->Room() < links || (admission_ != nullptr && admission_->VouchRoom() < links))) return false;
+  if (links > 0 && !HasRoomElsewhere()) return false;
   return result.kind != UrlKind::kRobots || gate_->Room() > 0;
 }
 
 Status Shard::OnPage(PageResult&& result, Moment now) {
   const auto found = in_flight_.find(result.id);
-  CHECK(found != in_flight_.end(), "an answer to a task that was not given");
+  CHECK(found != in_flight_.end(), "a result of a fetch that the shard did not start");
   const InFlight& flight = found->second;
   if (network_.OnFetch(result, flight.host, flight.address, EnoughHosts(), now.now_ns)) {
     network_.Hold(std::move(result), now.now_ns);
   } else {
-    RETURN_IF_ERROR(Settle(std::move(result), now));
+    RETURN_IF_ERROR(EndFetch(std::move(result), now));
   }
   next_wake_ns_ = now.now_ns;
   return {};
 }
 
-Status Shard::Settle(PageResult&& result, Moment now) {
+Status Shard::EndFetch(PageResult&& result, Moment now) {
   const auto found = in_flight_.find(result.id);
   const InFlight flight = std::move(found->second);
   in_flight_.erase(found);
   const UrlRecord record = DecodeUrlRecord(flight.record).value();
-  if (record.kind == UrlKind::kRobots) --robots_in_flight_;
 
   ++counts_.fetches;
   counts_.wire_bytes += result.wire_bytes;
+  limits_->AddBytes(result.wire_bytes);
   const bool page = record.kind == UrlKind::kPage && FollowOf(result.outcome, result.status).count == CountAs::kFetched;
   if (HasAnswer(result.outcome)) hosts_.Add(flight.host, HostOf(record.url), page, result.wire_bytes);
   if (result.outcome == FetchOutcome::kShortage) OnShortage(now);
+  const uint64_t pages = counts_.pages();
   RETURN_IF_ERROR(Finish(result, record, flight, now));
+  if (record.kind != UrlKind::kRobots) limits_->End(counts_.pages() > pages);
 
   counts_.url_too_long += result.links_too_long;
   counts_.too_many_links += result.links_too_many;
   return OfferLinks(result, record, flight);
 }
 
-// Results that were in doubt and are not any more.
-Status Shard::SettleKnown(Moment now) {
+// Results that were in doubt and no longer are.
+Status Shard::ReleaseHeld(Moment now) {
   counts_.outages += network_.TakeNewOutages();
-  const bool ending = stopping_ || limits_.any_reached();
+  const bool ending = stopping_ || limits_->any_reached();
   for (const PageResult* known = nullptr; (known = network_.NextKnown(ending, now.now_ns)) != nullptr;) {
-    if (!HasRoomFor(*known)) break;  // it is in flight until then
-    RETURN_IF_ERROR(Settle(network_.TakeKnown(), now));
+    if (!HasRoomFor(*known)) break;  // it stays in flight until there is room
+    RETURN_IF_ERROR(EndFetch(network_.TakeKnown(), now));
   }
   while (const Resolution* resolution = network_.NextBelieved(ending, now.now_ns)) {
-    TellName(*resolution, now);
+    PassNameToFrontier(*resolution, now);
     network_.DropBelieved();
   }
   return {};
@@ -105,12 +130,12 @@ Status Shard::SettleKnown(Moment now) {
 
 Status Shard::OnResolved(const Resolution& resolution, Moment now) {
   if (resolution.outcome == FetchOutcome::kShortage) OnShortage(now);
-  if (network_.OnResolved(resolution, EnoughHosts(), now.now_ns)) TellName(resolution, now);
+  if (network_.OnResolved(resolution, EnoughHosts(), now.now_ns)) PassNameToFrontier(resolution, now);
   next_wake_ns_ = now.now_ns;
   return {};
 }
 
-void Shard::TellName(const Resolution& resolution, Moment now) {
+void Shard::PassNameToFrontier(const Resolution& resolution, Moment now) {
   const bool failed = Outage::NameFailed(resolution.outcome);
   if (failed) {
     const Failure failure{resolution.outcome, 0, FollowOf(resolution.outcome, 0).attempts};
@@ -123,7 +148,7 @@ void Shard::TellName(const Resolution& resolution, Moment now) {
   frontier_->OnResolved(resolution, now.now_ns);
 }
 
-// The frontier's clocks, the gate's rules, the archive: everything but the links.
+// Updates the frontier's clocks, the gate's rules and the archive: everything except the links.
 Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now) {
   const Follow follow = FollowOf(result.outcome, result.status);
   Hit hit;
@@ -155,16 +180,11 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       const Failure failure{result.outcome, result.status};
       NoteTrouble({std::string(line.url), failure.Words(), line.attempt, answer.hopeless});
     }
-    // Without give_up_quickly robots.txt has its own rules for failures (the gate's): it is never retried here.
+    // Without give_up_quickly the gate has its own rules for robots.txt that failed: it is never retried here.
     frontier_->Finish(flight.slot, hit, now.now_ns);
     --robots_open_;
     EndUrl(record, result, std::move(line));
-    // Known from now on, so it holds for the first page already.
-    if (answer.crawl_delay_ms) {
-      frontier_->SetCrawlDelay(HostKey(RobotsOrigin(record.url), options_.key),
-                               int64_t{*answer.crawl_delay_ms} * 1'000'000);
-    }
-    return TellGate(record, answer, now);
+    return SendRobotsAnswer(record, answer, now);
   }
 
   const bool again =
@@ -181,7 +201,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
   UrlRecord later = record;
   if (follow.retry != Retry::kNow) ++later.attempts;
   ++counts_.retries;
-  // The second attempt after first_wait, each further one after twice as long.
+  // The second attempt comes after first_wait; the wait doubles with each further one.
   if (later.attempts > 1 && !hit.host_ill) hit.wait_ns <<= std::min<int>(later.attempts - 1, 16);
   frontier_->Retry(flight.slot, later, follow.retry == Retry::kUrlLater ? Where::kTail : Where::kHead, hit, now.now_ns);
   NoteFailure(options_.key.Hash(record.url), {result.outcome, result.status, follow.attempts});
@@ -208,7 +228,7 @@ void Shard::EndUrl(const UrlRecord& record, PageResult& result, FetchLine about)
 }
 
 void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
-  // What the scope leaves out now is not robots.txt's doing: it was not even asked for.
+  // A URL that is now out of scope ends for that reason, not because of robots.txt, which was not fetched for it.
   if (!InScope(record, HostKey(record.url, options_.key))) {
     ++counts_.excluded;
     return EndUnfetched(record, "out_of_scope", now);
@@ -239,19 +259,13 @@ Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {
 
 // REQUIRES: the gate has room.
 Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
-  // Before robots.txt is asked for on its behalf.
+  // Tested here so that robots.txt is not fetched for a URL that is out of scope.
   if (!InScope(record, HostKey(record.url, options_.key))) {
     ++counts_.excluded;
     EndUnfetched(record, "out_of_scope", now);
     return {};
   }
   return gate_->Add(record, sink, GateTime(now));
-}
-
-// REQUIRES: the gate has room.
-Status Shard::TellGate(const UrlRecord& request, const RobotsAnswer& answer, Moment now) {
-  GateToFrontier passed(*this, now);
-  return gate_->OnRobots(request.url, request.hops, answer, passed, GateTime(now));
 }
 
 // ---- links
@@ -274,9 +288,9 @@ Status Shard::OfferLinks(const PageResult& result, const UrlRecord& record, cons
   LinkSource from{.kind = result.kind, .depth = record.depth, .hops = record.hops, .requisite = record.requisite};
   from.beyond = record.requisite > 0 && !scope_.Contains(record.url, flight.host);
   if (options_.via) from.url = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
-  // Only pages vouch: a line in robots.txt or a redirect costs nothing.
+  // Only pages vouch: a line in robots.txt or a redirect is too cheap.
   const bool vouches = admission_ != nullptr && record.kind == UrlKind::kPage;
-  const uint64_t pld = vouches ? admission_->PayLevelKey(record.url, flight.host) : 0;  // 0: for nobody
+  const uint64_t pld = vouches ? admission_->PayLevelKey(record.url, flight.host) : 0;  // 0: it vouches for no domain
   for (const FoundLink& link : list.links) {
     const std::string_view url = list.UrlOf(link);
     UrlRecord found;
@@ -289,16 +303,16 @@ Status Shard::OfferLinks(const PageResult& result, const UrlRecord& record, cons
       if (target != pld) RETURN_IF_ERROR(admission_->Vouch(pld, target));
     }
     EncodeUrlRecord(found, encoded_);
-    RETURN_IF_ERROR(seen_->Add(link.hash, encoded_));
+    RETURN_IF_ERROR(Offer(link.hash, encoded_, OwnerOf(url, link.host_hash)));
   }
   return {};
 }
 
-// ---- looking in
+// ---- for displays
 
 Shard::Census Shard::TakeCensus() const {
   Census census;
-  census.unanswered = seeds_->size() + seen_->waiting();
+  census.unanswered = seeds_->size() + arrivals_->size() + seen_->waiting();
   census.admission = admission_ == nullptr ? 0 : admission_->waiting();
   census.gate = gate_->waiting();
   census.frontier = frontier_->counts().waiting();
@@ -311,7 +325,7 @@ Shard::Census Shard::TakeCensus() const {
 // ---- checkpoint
 
 std::vector<Checkpointable*> Shard::Checkpointables() {
-  std::vector<Checkpointable*> all = {this, seeds_.get()};
+  std::vector<Checkpointable*> all = {this, seeds_.get(), arrivals_.get()};
   for (const auto& part : {seen_->Checkpointables(), gate_->Checkpointables(), frontier_->Checkpointables()}) {
     all.insert(all.end(), part.begin(), part.end());
   }

@@ -31,7 +31,7 @@ constexpr uint8_t kFrame = kFoundRequisite;
 // A web of a few pages, and the crawl of it in steps of virtual time.
 class SmallWeb : public FetchPort, public OutputPort {
  public:
-  std::map<std::string, std::vector<Link>> pages;  // by URL; every other one is there, too, and has no links
+  std::map<std::string, std::vector<Link>> pages;  // by URL; all other URLs exist, too, and have no links
   std::map<std::string, std::string> redirects;
   std::map<std::string, int> depths;  // of URLs that were fetched
 
@@ -42,7 +42,7 @@ class SmallWeb : public FetchPort, public OutputPort {
     EXPECT_TRUE(depths.emplace(about.url, about.depth).second) << about.url << " twice";
   }
 
-  // The URLs that were fetched. A crawl that is not done after `most` steps has no end.
+  // The URLs that were fetched. A crawl that is not done after `most` steps fails the test.
   std::set<std::string> Crawl(ShardOptions options, int most = 2000) {
     depths.clear();
     options.frontier.politeness.ip_delay_ns = options.frontier.politeness.host_delay_ns = 1;
@@ -53,7 +53,7 @@ class SmallWeb : public FetchPort, public OutputPort {
     Manifest manifest = Manifest::Open(env, "state").value();
     InlineExecutor executor;
     Moment now{kSecond, 1'000'000 * kSecond};
-    const auto shard = Shard::Open(env, manifest, executor, *this, *this, options, now).value();
+    const auto shard = Shard::Open(env, manifest, executor, {*this, *this}, options, now).value();
     EXPECT_TRUE(shard->AddSeed("http://a.test/", now));
     for (; most > 0 && shard->state() == Shard::State::kRunning; --most) {
       EXPECT_TRUE(shard->OnTick(now));
@@ -195,7 +195,7 @@ TEST(ShardLinksTest, PageThatSaysNofollowKeepsItsRequisitesToItself) {
   EXPECT_EQ(web.counts.nofollow, 1U);
 }
 
-// Frames in frames without an end, here and elsewhere: depth does not grow, so something else must end them.
+// Endless frames in frames, in scope and out of scope: depth does not grow, so another bound must end them.
 TEST(ShardLinksTest, EndlessChainsOfRequisitesEnd) {
   SmallWeb web;
   web.pages["http://a.test/"] = {{"http://a.test/f/0", kFrame}, {"http://b.test/f/0", kFrame}};
@@ -208,7 +208,7 @@ TEST(ShardLinksTest, EndlessChainsOfRequisitesEnd) {
   options.depth_limited = true;
   options.max_depth = 3;
   const std::set<std::string> urls = web.Crawl(options);
-  // Here they are links again after the last step, and each three steps of depth; there nothing is.
+  // In scope they are links again after the last step, and there are three steps per depth; out of scope nothing is.
   EXPECT_TRUE(urls.contains("http://b.test/f/7"));
   EXPECT_FALSE(urls.contains("http://b.test/f/8"));
   EXPECT_TRUE(urls.contains("http://a.test/f/8"));

@@ -1,5 +1,5 @@
-// What moves in the shard after each event: answers of merges to the next part, URLs to the fetch threads, rounds when
-// somebody is hungry. Never more than the next part has room for.
+// What the shard moves after each event: answers of merges to the next part, URLs to the fetch threads, and rounds that
+// are started when a part needs more URLs. Never more than the next part has room for.
 
 #include <algorithm>
 #include <limits>
@@ -12,9 +12,10 @@ namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// Work of one pump, so that events never wait long: answers of merges that move on, and URLs that are dispatched.
+// Bounds of the work of one pump, so that events never wait long: answers of merges moved on, and URLs dispatched.
 constexpr uint64_t kMoveStep = 4096;
 constexpr int kDispatchStep = 256;
+constexpr int64_t kLimitAgainNs = 50'000'000;
 
 int64_t Later(int64_t now_ns, int64_t wait_ns) { return wait_ns == kNever ? kNever : now_ns + wait_ns; }
 
@@ -22,28 +23,34 @@ int64_t Later(int64_t now_ns, int64_t wait_ns) { return wait_ns == kNever ? kNev
 
 Status Shard::Pump(Moment now) {
   last_ns_ = now.now_ns;
-  if (state_ != State::kRunning) return {};
-  RETURN_IF_ERROR(SettleKnown(now));
+  state_ = State::kRunning;
+  only_waits_ = false;
+  RETURN_IF_ERROR(ReleaseHeld(now));
   bool moved = false;
+  Enter(TurnPart::kAnswers);
   RETURN_IF_ERROR(MoveResults(now, &moved));
   next_wake_ns_ = kNever;
-  const bool limited = limits_.Check(counts_, running_ns(now));
+  const bool limited = limits_->Check(running_ns(now));
   const bool ending = stopping_ || limited;
+  if (!ending) RETURN_IF_ERROR(OfferArrivals(&moved, now));
   if (!ending && !inbox_waits_) RETURN_IF_ERROR(OfferSeeds(&moved));
-  if (!limited) WakeBy(Later(now.now_ns, limits_.TimeLeft(running_ns(now))));
+  if (!limited) WakeBy(Later(now.now_ns, limits_->TimeLeft(running_ns(now))));
   if (!ending && !paused_) {
     network_.AskWaiting(now.now_ns);
     const PageResult* const held = network_.first_held();
     WakeBy(network_.NextWake(held == nullptr || HasRoomFor(*held)));
   }
+  Enter(TurnPart::kDispatch);
   const bool dispatching = !ending && !inbox_waits_ && !paused_;
   if (dispatching) RETURN_IF_ERROR(DispatchTasks(now));
-  if (admission_ != nullptr) TellWindow(dispatching, now);
+  if (admission_ != nullptr) UpdateWindow(dispatching, now);
+  Enter(TurnPart::kRounds);
   if (!ending) {
     hungry_ = HungryForNew();
     RETURN_IF_ERROR(StartRounds(now));
   }
   if (options_.give_up_quickly && dispatching && dry_) HurryIfNothingElse(now);
+  SendAddressMail();
   const PageResult* const held = network_.first_held();
   if (moved || (ending && held != nullptr && HasRoomFor(*held))) next_wake_ns_ = now.now_ns;
 
@@ -52,8 +59,9 @@ Status Shard::Pump(Moment now) {
       state_ = State::kStopped;
     } else if (limited) {
       state_ = State::kDone;
-    } else if (seeds_->size() == 0 && seen_->waiting() == 0 && (admission_ == nullptr || admission_->waiting() == 0) &&
-               gate_->waiting() == 0 && frontier_->counts().urls() == 0) {
+    } else if (seeds_->size() == 0 && arrivals_->size() == 0 && seen_->waiting() == 0 &&
+               (admission_ == nullptr || admission_->waiting() == 0) && gate_->waiting() == 0 &&
+               frontier_->counts().urls() == 0) {
       state_ = State::kDone;
     }
   }
@@ -66,8 +74,9 @@ Status Shard::OfferSeeds(bool* moved) {
     ASSIGN_OR_RETURN(const std::string* bytes, seeds_->Front());
     if (bytes == nullptr) break;
     const std::optional<UrlRecord> record = DecodeUrlRecord(*bytes);
-    if (!record) return Fail(ErrorCode::kCorrupt, "not a record in the queue of seeds");
-    RETURN_IF_ERROR(seen_->Add(options_.key.Hash(record->url), *bytes));
+    if (!record) return Fail(ErrorCode::kCorrupt, "the queue of seeds holds bytes that are not a URL record");
+    if (!HasRoomElsewhere()) break;
+    RETURN_IF_ERROR(Offer(options_.key.Hash(record->url), *bytes, OwnerOf(record->url)));
     seeds_->PopFront();
     ++counts_.seeds;
     *moved = true;
@@ -89,8 +98,8 @@ Status Shard::MoveResults(Moment now, bool* moved) {
 }
 
 // URLs whose turn has come go to the robots loop, as far as the window allows (admission_window.h): as fast as pages
-// are fetched, and faster only while connections idle. The rest waits in BEAST's queues, where a better reputation can
-// still overtake it.
+// are fetched, and faster only while connections idle. The rest waits in BEAST's queues, where URLs of domains with a
+// better reputation can still overtake them.
 Status Shard::Admit(Moment now, bool* moved) {
   constexpr uint64_t kBatch = 256;
   ASSIGN_OR_RETURN(const uint64_t looked, admission_->Pump(kMoveStep, now.now_ns));
@@ -103,7 +112,7 @@ Status Shard::Admit(Moment now, bool* moved) {
     if (records.empty()) break;
     for (const std::string& bytes : records) {
       const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
-      if (!record) return Fail(ErrorCode::kCorrupt, "beast gave back bytes that are not a record");
+      if (!record) return Fail(ErrorCode::kCorrupt, "a budget queue (beast) holds bytes that are not a URL record");
       RETURN_IF_ERROR(AddToGate(*record, passed, now));
     }
     admitted += records.size();
@@ -112,8 +121,8 @@ Status Shard::Admit(Moment now, bool* moved) {
   return {};
 }
 
-// After each dispatch. When the frontier's memory is full its front queues hold what came: more would not help.
-void Shard::TellWindow(bool dispatching, Moment now) {
+// Called after each dispatch. When the frontier's memory is full, URLs wait in its front queues: more would not help.
+void Shard::UpdateWindow(bool dispatching, Moment now) {
   const bool idle = dispatching && dry_ && frontier_->counts().front == 0;
   const bool full = admission_->HasQueued() && window_.Room(Pending()) == 0;
   const uint64_t idle_connections = connections() - std::min<uint64_t>(connections(), in_flight_.size());
@@ -130,10 +139,16 @@ Status Shard::DispatchTasks(Moment now) {
   }
   for (int step = 0; step < kDispatchStep; ++step) {
     if (in_flight_.size() >= network_.connections()) return {};
-    // A URL whose rules are too old, or a robots.txt that fails here, goes to the gate.
+    // A URL whose rules are too old, and a robots.txt that fails here, go to the gate.
     if (gate_->Room() == 0) return {};
-    if (!limits_.AllowsPage(counts_, PagesInFlight())) return {};
+    // Reserves a page in case the next fetch is one. If that is refused, a fetch of another shard may free one later.
+    if (!limits_->Begin()) {
+      if (exchange_ != nullptr) WakeBy(now.now_ns + kLimitAgainNs);
+      return {};
+    }
     ASSIGN_OR_RETURN(const Dispatch dispatch, frontier_->Next(now.now_ns, now.unix_ns));
+    const bool page = dispatch.kind == Dispatch::Kind::kFetch && dispatch.record.kind != UrlKind::kRobots;
+    if (!page) limits_->End(false);
     switch (dispatch.kind) {
       case Dispatch::Kind::kWait:
         WakeBy(dispatch.until_ns);
@@ -147,18 +162,19 @@ Status Shard::DispatchTasks(Moment now) {
       case Dispatch::Kind::kFail:
         FailUnfetched(dispatch, now);
         if (dispatch.record.kind == UrlKind::kRobots) {
-          // The frontier has tried as often as there is hope.
+          // The frontier has made all attempts that it makes.
           --robots_open_;
           NoteTrouble({std::string(HostOf(dispatch.record.url)), Failure{dispatch.outcome}.Words(),
                        static_cast<uint32_t>(dispatch.record.attempts + 1), true});
           RobotsAnswer none;
           none.hopeless = true;
-          RETURN_IF_ERROR(TellGate(dispatch.record, none, now));
+          RETURN_IF_ERROR(SendRobotsAnswer(dispatch.record, none, now));
         }
         break;
       case Dispatch::Kind::kFetch: {
         const uint64_t before = next_id_;
         RETURN_IF_ERROR(Start(dispatch, now));
+        if (page && next_id_ == before) limits_->End(false);
         if (!permit.probe_only || next_id_ == before) break;
         network_.ProbeBegan(before);
         return {};
@@ -183,17 +199,17 @@ void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
   EndUrl(dispatch.record, result, line);
 }
 
-// Its turn has come, and the scope does not have it any more. Of an origin of which nothing may be fetched not even
-// robots.txt is: its URLs end at the gate.
+// The URL's turn has come, but it is no longer in scope. If nothing of an origin may be fetched, its robots.txt is not
+// fetched either, and its URLs end at the gate.
 Status Shard::LeaveOut(const Dispatch& dispatch, Moment now) {
-  const std::string copy = EncodeUrlRecord(dispatch.record);  // the slot's own dies with it
+  const std::string copy = EncodeUrlRecord(dispatch.record);  // Skip frees the slot's copy
   frontier_->Skip(dispatch.slot);
   const UrlRecord record = DecodeUrlRecord(copy).value();
   if (record.kind == UrlKind::kRobots) {
     --robots_open_;
     RobotsAnswer none;
     none.hopeless = true;
-    return TellGate(record, none, now);
+    return SendRobotsAnswer(record, none, now);
   }
   ++counts_.excluded;
   EndUnfetched(record, "out_of_scope", now);
@@ -210,18 +226,16 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
     GateToFrontier passed(*this, now);
     ASSIGN_OR_RETURN(const Verdict verdict, gate_->AtFetch(record, GateTime(now).unix_s));
     if (verdict != Verdict::kAllowed) {
-      const std::string copy = EncodeUrlRecord(record);  // the slot's own dies with it
+      const std::string copy = EncodeUrlRecord(record);  // Skip frees the slot's copy
       frontier_->Skip(dispatch.slot);
       const UrlRecord mine = DecodeUrlRecord(copy).value();
       if (verdict == Verdict::kDenied) return passed.OnDenied(mine, DenyReason::kRules);
-      // Its rules are too old: through the robots loop again.
+      // Its rules are too old, so it goes through the robots loop again.
       return AddToGate(mine, passed, now);
     }
     if (const auto delay = gate_->CrawlDelayMs(record, GateTime(now).unix_s)) {
       frontier_->SetCrawlDelay(dispatch.host, int64_t{*delay} * 1'000'000);
     }
-  } else {
-    ++robots_in_flight_;
   }
   if (record.attempts == 0) hurried_ = false;
   const uint64_t id = next_id_++;
@@ -240,8 +254,8 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
 
 Status Shard::StartRounds(Moment now) {
   ASSIGN_OR_RETURN(const bool seen_began, seen_->StartRound(now.now_ns, hungry_));
-  // What is at the gate is nearer than what is in BEAST's queues, and keeps that from going on: with a full gate and
-  // full queues nobody else would ask.
+  // URLs at the gate are nearer to a fetch than those in BEAST's queues, and keep those from going on. With a full gate
+  // and full queues nothing else would start a round.
   const bool gate_hungry = hungry_ || FrontierHungry();
   ASSIGN_OR_RETURN(const bool gate_began, gate_->StartRounds(GateTime(now), gate_hungry));
   bool star_began = false;
@@ -250,7 +264,7 @@ Status Shard::StartRounds(Moment now) {
     WakeBy(admission_->NextRoundTime(now.now_ns, hungry_));
   }
   if (seen_began || gate_began || star_began) {
-    // An executor that works at once has the answers already.
+    // An executor that runs jobs at once has the answers already.
     if (seen_->ResultsReady() || gate_->Ready() || (star_began && admission_->Ready())) next_wake_ns_ = now.now_ns;
   }
   next_wake_ns_ = std::min(

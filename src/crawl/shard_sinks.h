@@ -1,4 +1,4 @@
-// Where what the shard's parts let out goes. Only the shard's own files include this.
+// Sinks that pass what one part of the shard emits to the next part. Only the shard's own files include this.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace portolan {
 
-// What the robots loop lets out.
+// What the robots loop emits.
 class Shard::GateToFrontier : public GateSink {
  public:
   GateToFrontier(Shard& shard, Moment now) : shard_(shard), now_(now) {}
@@ -16,18 +16,14 @@ class Shard::GateToFrontier : public GateSink {
     shard_.Deny(record, reason, now_);
     return {};
   }
-  Status OnRobotsWanted(const UrlRecord& robots) override {
-    RETURN_IF_ERROR(shard_.frontier_->Add(robots));
-    ++shard_.robots_open_;
-    return {};
-  }
+  Status OnRobotsWanted(const UrlRecord& robots) override { return shard_.WantRobots(robots); }
 
  private:
   Shard& shard_;
   const Moment now_;
 };
 
-// New URLs go on: to admission, or without budgets to the robots loop.
+// New URLs go to admission, or without budgets to the robots loop.
 class Shard::UniqueOnward : public UniqueSink {
  public:
   UniqueOnward(Shard& shard, Moment now) : shard_(shard), now_(now), passed_(shard, now) {}

@@ -1,5 +1,7 @@
-// The shard's own part of a checkpoint: its counts. URLs are in the structures' parts; those in flight are the
-// frontier's.
+// The shard's own part of a checkpoint: its counts. The URLs are in the sections of its structures; those in flight are
+// in the frontier's.
+
+#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -10,7 +12,7 @@ namespace {
 
 constexpr const char* kName = "shard";
 
-// Every count by name, once, for both directions.
+// Every count with its name, listed once for writing and reading.
 template <typename Counts, typename Each>
 void ForEachCount(Counts& counts, Each each) {
   for (int i = 0; i < kCountAs; ++i) {
@@ -49,28 +51,42 @@ void ForEachCount(Counts& counts, Each each) {
 
 ManifestSection Shard::Describe() const {
   ManifestSection section;
-  section.name = kName;
+  section.name = ShardName(options_.shard, kName);
   section.kind = kName;
   ForEachCount(counts_, [&](const std::string& name, uint64_t count) {
-    if (count > 0) section.numbers[name] = count;  // absent is 0: statuses are many and mostly unused
+    if (count > 0) section.numbers[name] = count;  // absent means 0: there are many statuses, mostly unused
   });
+  section.numbers["shards"] = options_.shards;
   section.numbers["robots_open"] = robots_open_;
   section.numbers["running_ns"] = static_cast<uint64_t>(flushed_running_ns_);
   section.numbers["calendar_ns"] = static_cast<uint64_t>(flushed_calendar_ns_);
   return section;
 }
 
-Status Shard::Restore(const Manifest& manifest) {
+Result<uint32_t> Shard::CountIn(const Manifest& manifest) {
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(kName, kName));
+  if (section == nullptr) return 0;
+  const auto found = section->numbers.find("shards");
+  const uint64_t shards = found == section->numbers.end() ? 1 : found->second;  // older crawls: one
+  if (shards == 0 || shards > kMaxShards) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("section {}: {} shards", section->name, shards));
+  }
+  return static_cast<uint32_t>(shards);
+}
+
+Status Shard::Restore(const Manifest& manifest) {
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(ShardName(options_.shard, kName), kName));
   if (section == nullptr) return {};
+  is_new_ = false;
   ForEachCount(counts_, [&](const std::string& name, uint64_t& count) {
     const auto found = section->numbers.find(name);
     count = found == section->numbers.end() ? 0 : found->second;
   });
+  limits_->Add(counts_.pages(), counts_.wire_bytes);
   ASSIGN_OR_RETURN(robots_open_, section->Number("robots_open"));
   ASSIGN_OR_RETURN(const uint64_t ran, section->Number("running_ns"));
   ran_before_ns_ = static_cast<int64_t>(ran);
-  // Crawls of before have none.
+  // Older crawls have no such number.
   if (const auto found = section->numbers.find("calendar_ns"); found != section->numbers.end()) {
     calendar_ns_ = std::max(calendar_ns_, static_cast<int64_t>(found->second));
   }

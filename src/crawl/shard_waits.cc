@@ -1,5 +1,5 @@
-// The shard and what failed: when robots.txt is asked for again, what is said of it, and the end of a crawl that only
-// waits.
+// How the shard handles failures: when robots.txt is fetched again, what is reported about it, and the end of a crawl
+// in which everything waits.
 
 #include <algorithm>
 
@@ -11,13 +11,14 @@ namespace portolan {
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr int64_t kFirstWaitNs = 60 * kSecondNs;  // before the second try of a robots.txt, while there is other work
-constexpr int64_t kHurryLookNs = kSecondNs / 4;   // between two looks whether nothing else is left
-constexpr uint32_t kHurryHosts = 1 << 16;         // with more of them that look would take too long
+constexpr int64_t kFirstWaitNs = 60 * kSecondNs;  // before the second try of a robots.txt, if there is other work
+constexpr int64_t kHurryLookNs = kSecondNs / 4;   // between two checks whether nothing else is left
+constexpr uint32_t kHurryHosts = 1 << 16;         // with more hosts that check would take too long
 
 }  // namespace
 
-// In the frontier, like a page that failed, so that it can be hurried; its URLs wait at the gate. False: enough.
+// The robots.txt waits in the frontier, like a page that failed, so that its wait can be shortened; its URLs wait at
+// the gate. False: there were enough attempts.
 bool Shard::AskRobotsAgain(PageResult& result, const UrlRecord& record, const InFlight& flight, Hit hit, FetchLine line,
                            Moment now) {
   const uint8_t tries = hurried_ ? kQuickTries : kPatientTries;
@@ -26,9 +27,9 @@ bool Shard::AskRobotsAgain(PageResult& result, const UrlRecord& record, const In
   ++later.attempts;
   ++counts_.retries;
   hit.later_ns = BackOff(kFirstWaitNs, record.attempts, std::max(options_.robots_retry_ns, kSecondNs));
-  // Ten times what an answer took is for the server's sake; waiting for a connection cost it nothing.
+  // The delay of ten times an answer's duration protects the server; waiting for a connection cost the server nothing.
   if (FollowOf(result.outcome, 0).count == CountAs::kConnection) hit.duration_ns = 0;
-  // Nobody there says nothing about the host's other ports, and they need not wait for it.
+  // A missing answer says nothing about the host's other ports, and they need not wait for it.
   hit.other_address = !HasAnswer(result.outcome);
   hit.host_ill = hit.host_ill && HasAnswer(result.outcome);
   const Failure failure{result.outcome, result.status, tries};
@@ -53,24 +54,27 @@ void Shard::NoteTrouble(HostTrouble&& trouble) {
   if (troubles_.size() < kNotes) troubles_.push_back(std::move(trouble));
 }
 
-// Nothing in flight, nothing on its way, and whatever is in the frontier has failed before.
+// Does so if nothing is in flight or on its way, and everything in the frontier has failed before.
 void Shard::HurryIfNothingElse(Moment now) {
   if (!in_flight_.empty() || network_.asks_names() || outage().down()) return;
   if (seen_->waiting() > 0 || (admission_ != nullptr && admission_->waiting() > 0)) return;
-  if (gate_->in_cache() > 0 || frontier_->counts().waiting() == 0) return;
+  if (seeds_->size() > 0 || arrivals_->size() > 0 || gate_->in_cache() > 0) return;
+  if (frontier_->counts().waiting() == 0) return;
   if (now.now_ns < hurry_look_ns_) {
     next_wake_ns_ = std::min(next_wake_ns_, hurry_look_ns_);
     return;
   }
   hurry_look_ns_ = now.now_ns + kHurryLookNs;
   if (!frontier_->OnlyWaits(kHurryHosts)) return;
+  only_waits_ = true;
+  if (!others_only_wait_) return;
   frontier_->Hurry(now.now_ns);
   hurried_ = true;
   next_wake_ns_ = std::min(next_wake_ns_, std::max(now.now_ns, frontier_->NextEventTime()));
 }
 
 std::vector<FlyingUrl> Shard::Flying(size_t max, Moment now) const {
-  std::vector<std::pair<uint64_t, const InFlight*>> all;  // in the order of their numbers, which is that of time
+  std::vector<std::pair<uint64_t, const InFlight*>> all;  // ids grow with time
   all.reserve(in_flight_.size());
   for (const auto& [id, flight] : in_flight_) all.emplace_back(id, &flight);
   max = std::min(max, all.size());

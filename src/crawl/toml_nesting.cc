@@ -7,8 +7,8 @@
 namespace portolan {
 namespace {
 
-// Behind the string that begins at `at`, whose quote is " or ', once or three times. An open one ends with its line, or
-// with the text where it may have several lines.
+// Returns the position behind the string that begins at `at`. Its quote is " or ', once or three times. A string
+// without its closing quote ends with its line, or with the text if it may have several lines.
 size_t SkipString(std::string_view text, size_t at, size_t& lines) {
   const char quote = text[at];
   const std::string_view three = quote == '"' ? "\"\"\"" : "'''";
@@ -61,8 +61,9 @@ Status CheckTomlNesting(std::string_view text) {
         break;
     }
     if (depth > kMaxTomlNesting || dots > kMaxTomlNesting) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  fmt::format("line {}: nested more than {} deep: settings are not", line, kMaxTomlNesting));
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("line {}: nested more than {} levels deep: not a file of settings", line, kMaxTomlNesting));
     }
     ++at;
   }

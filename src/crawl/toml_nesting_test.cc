@@ -24,7 +24,7 @@ TEST(TomlNestingTest, DepthIsRefusedWithItsLine) {
   for (const std::string_view piece : {"[", "{", "[{", "{a=", "a.", ". "}) {
     const Status status = CheckTomlNesting("\n\nx = " + Many(200'000, piece));
     ASSERT_FALSE(status) << piece;
-    EXPECT_EQ(status.error().message(), "line 3: nested more than 16 deep: settings are not") << piece;
+    EXPECT_EQ(status.error().message(), "line 3: nested more than 16 levels deep: not a file of settings") << piece;
   }
 }
 

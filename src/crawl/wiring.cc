@@ -6,18 +6,21 @@
 #include <thread>
 
 #include "crawl/memory_plan.h"
+#include "crawl/partition.h"
 #include "io/process.h"
 #include "url/link.h"
 
 namespace portolan {
 namespace {
 
-// What one of each holds (docs/memory.md).
-constexpr uint64_t kIdleCurlBytes = uint64_t{64} << 10;
+// The memory of one of each (docs/memory.md).
+constexpr uint64_t kIdleCurlBytes = uint64_t{112} << 10;
 constexpr uint64_t kSessionBytes = uint64_t{2} << 10;
 constexpr uint64_t kNameBytes = 200;
+constexpr uint64_t kExchangeShare = 32;
+constexpr uint64_t kShardMebi = 128;  // of memory.total: the least for a crawl with one shard
 
-// Is it "host", "host:port" or either with a path, without a scheme?
+// True for "host", "host:port" or either with a path, without a scheme.
 bool LooksLikeHost(std::string_view text) {
   if (text.empty() || text.find_first_of(" \t@") != std::string_view::npos) return false;
   if (text.front() == '/' || text.front() == '.') return false;
@@ -76,7 +79,7 @@ ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::
   shard.give_up_quickly = config.politeness.give_up_quickly;
   shard.robots_retry_ns = config.politeness.robots_retry.count();
   if (shard.give_up_quickly) {
-    // The frontier asks again itself, for up to two hours: the gate must not ask beside it.
+    // The frontier tries again itself, for up to two hours; the gate must not do so as well.
     constexpr uint32_t kLongerThanTries = 3 * 3600;
     shard.gate.request_timeout_s = kLongerThanTries;
     shard.gate.unreachable_ttl_s = std::max(shard.gate.unreachable_ttl_s, kLongerThanTries);
@@ -99,7 +102,7 @@ ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::
 
   FrontierOptions& frontier = shard.frontier;
   frontier.memory = memory.frontier;
-  // A host costs about 400 bytes before its first URL.
+  // A host needs about 400 bytes before its first URL.
   frontier.max_hosts = static_cast<uint32_t>(std::clamp<uint64_t>(frontier.memory / 1024, 4096, 10'000'000));
   frontier.back_queues = std::min(3 * shard.connections, frontier.max_hosts / 2);
   frontier.give_up_after = static_cast<uint32_t>(config.politeness.give_up_after);
@@ -189,6 +192,11 @@ size_t LoopsOf(const Config& config) {
   return std::max<size_t>(2, std::thread::hardware_concurrency()) - 1;
 }
 
+uint32_t ShardsOf(const Config& config, size_t loops) {
+  if (config.crawl.shards > 0) return static_cast<uint32_t>(config.crawl.shards);
+  return static_cast<uint32_t>(std::clamp<size_t>((loops + kLoopsPerShard - 1) / kLoopsPerShard, 1, kMaxShards));
+}
+
 ScopeOptions ScopeOf(const Config& config, const std::vector<std::string>& seeds) {
   return {.mode = config.scope.mode,
           .seeds = seeds,
@@ -203,8 +211,8 @@ Result<std::string> CanonicalSeed(std::string_view text, const Config& config) {
   const LinkOptions options = LinksOf(config);
   Link link;
   LinkOutcome outcome = ResolveAbsolute(text, options, link);
-  // "example.org/a" and "host:8080" are what people type; a scheme of its own ("ftp:", "mailto:"), a path or an address
-  // of mail is not to be guessed over.
+  // Users type "example.org/a" and "host:8080". Text with a scheme of its own ("ftp:", "mailto:"), a path or a mail
+  // address must not be guessed.
   if (outcome != LinkOutcome::kCrawlable && LooksLikeHost(text)) {
     const std::string with_scheme = "http://" + std::string(text);
     outcome = ResolveAbsolute(with_scheme, options, link);
@@ -231,15 +239,21 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   options.state_dir = JoinPath(dir, "state");
   options.control = ControlPathOf(dir);
   options.shard = ShardOf(config, memory, seeds);
+  options.shards = ShardsOf(config, memory.loops);
+  if (options.shards > 1 && config.memory.total.bytes / options.shards < kShardMebi << 20) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("crawl.shards: {0} shards need {1}M of memory.total ({2}M each)", options.shards,
+                            options.shards * kShardMebi, kShardMebi));
+  }
   options.seed_list = !config.crawl.seed_list.empty();
-  options.max_seed_names = config.memory.total.bytes / 8 / sizeof(uint64_t);  // an eighth, on top of the plan
+  options.max_seed_names = config.memory.total.bytes / 8 / sizeof(uint64_t);  // an eighth, in addition to the plan
   options.pages_are_goal = config.crawl.max_pages != ForProfile(config.crawl.profile).crawl.max_pages;
   options.fetch = FetchOf(config, memory, version, seeds);
   options.page = PageOf(config, memory);
   for (const std::string& directory : config.archive.directories) {
     options.outputs.warc.directories.push_back(ArchiveDirectory(dir, directory));
   }
-  options.outputs.queue_bytes = memory.answers;  // what waits there is paid for: the leases are the bound
+  options.outputs.queue_bytes = memory.answers;  // what waits there has leases, which are the bound
   options.outputs.warc.behind_bytes = memory.answers / options.outputs.warc.directories.size();
   options.outputs.warc.files.prefix = config.archive.prefix;
   options.outputs.warc.files.host = HostName();
@@ -262,6 +276,10 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   options.outputs.text.enabled = config.outputs.text;
   options.checkpoint_ns = config.checkpoint.interval.count();
   options.answer_bytes = memory.answers;
+  if (options.shards > 1) {  // messages between shards use the answers' share
+    options.exchange_bytes = memory.answers / kExchangeShare / options.shards;
+    options.answer_bytes -= memory.answers / kExchangeShare;
+  }
   return options;
 }
 

@@ -1,7 +1,4 @@
-// From settings to stages: what the configuration means for each part, and how memory is divided among them.
-//
-//   --memory M:  1/4 URLseen · 1/8 robots · 1/4 frontier · 1/16 mail between threads · 1/16 archive queues ·
-//                the rest (1/4) for what fetches hold: buffers, bodies, pages being parsed
+// From settings to stages: what the configuration means for each part. memory_plan.h divides the memory among them.
 
 #pragma once
 
@@ -19,19 +16,23 @@ namespace portolan {
 Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, const std::vector<std::string>& seeds,
                                 const std::string& version);
 
-// Where a running crawl can be asked (engine.h).
+// The path of the socket at which a running crawl answers questions (engine.h).
 std::string ControlPathOf(const std::string& dir);
 
-// Where an entry of archive.directories is.
+// The path of an entry of archive.directories.
 std::string ArchiveDirectory(const std::string& dir, const std::string& setting);
 
-// Threads that fetch, on this machine.
+// Number of fetch threads on this machine.
 size_t LoopsOf(const Config& config);
+
+// Number of shards of a new crawl. One shard's thread keeps up with about this many fetch threads (docs/shards.md).
+inline constexpr size_t kLoopsPerShard = 6;
+uint32_t ShardsOf(const Config& config, size_t loops);
 
 // Which URLs belong to the crawl.
 ScopeOptions ScopeOf(const Config& config, const std::vector<std::string>& seeds);
 
-// The text of a seed as people write it ("example.org", "https://example.org/a") made canonical.
+// Makes a seed as users write it ("example.org", "https://example.org/a") canonical.
 Result<std::string> CanonicalSeed(std::string_view text, const Config& config);
 
 }  // namespace portolan

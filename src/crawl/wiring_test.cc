@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "crawl/progress.h"
+#include "crawl/shard_share.h"
 
 namespace portolan {
 namespace {
@@ -91,6 +92,45 @@ TEST(WireCrawlTest, DepthHasALimitUnlessItIsNone) {
   EXPECT_EQ(WireCrawl(config, "d", {}, "1")->shard.max_depth, 0);
   config.crawl.max_depth.reset();
   EXPECT_FALSE(WireCrawl(config, "d", {}, "1")->shard.depth_limited);
+}
+
+TEST(WireCrawlTest, ManyFetchThreadsGetMoreShards) {
+  Config config;
+  config.memory.total = Gibi(16);
+  for (const auto& [loops, shards] : {std::pair{1, 1U}, {6, 1U}, {7, 2U}, {12, 2U}, {13, 3U}}) {
+    config.fetch.loops = static_cast<uint64_t>(loops);
+    EXPECT_EQ(WireCrawl(config, "d", {}, "1")->shards, shards) << loops;
+  }
+  config.memory.total = Gibi(1);  // for four threads
+  EXPECT_EQ(WireCrawl(config, "d", {}, "1")->shards, 1U);
+  config.crawl.shards = 5;
+  EXPECT_EQ(WireCrawl(config, "d", {}, "1")->shards, 5U);
+  config.crawl.shards = 9;
+  EXPECT_THAT(WireCrawl(config, "d", {}, "1").error().message(), HasSubstr("crawl.shards: 9 shards need 1152M"));
+}
+
+TEST(WireCrawlTest, SharesOfAllShardsAreTheWhole) {
+  Config config;
+  config.budget.enabled = true;
+  config.fetch.connections = 1000;
+  config.crawl.shards = 3;
+  const EngineOptions options = WireCrawl(config, "d", {}, "1").value();
+  EXPECT_LE(options.answer_bytes + 3 * options.exchange_bytes, WireCrawl(Config(), "d", {}, "1")->answer_bytes);
+  uint32_t connections = 0;
+  uint64_t seen = 0;
+  uint64_t frontier = 0;
+  for (uint32_t shard = 0; shard < 3; ++shard) {
+    const ShardOptions share = ShareOf(options.shard, shard, 3);
+    EXPECT_EQ(share.shard, shard);
+    EXPECT_EQ(share.shards, 3U);
+    connections += share.connections;
+    seen += share.seen.memory;
+    frontier += share.frontier.memory;
+    EXPECT_LE(share.frontier.back_queues, share.frontier.max_hosts);
+  }
+  EXPECT_EQ(connections, 1000U);
+  EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(options.shard.seen.memory), 3);
+  EXPECT_NEAR(static_cast<double>(frontier), static_cast<double>(options.shard.frontier.memory), 3);
 }
 
 TEST(SetConfigTest, OneSettingByItsName) {

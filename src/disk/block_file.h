@@ -1,10 +1,11 @@
 // Writing and reading files of checksummed blocks (block_format.h), one after the other.
 //
 // BlockFileWriter appends whole blocks. After a failed append (disk full, I/O error) the file is cut back to its last
-// whole block, so the caller may try the same block again later: a writer never continues behind a torn block.
+// whole block, so the caller may try the same block again later. A writer never appends after a torn block.
 //
-// BlockFileReader reads ahead in large pieces and gives one decoded block at a time. It trusts nothing: a wrong length,
-// codec or checksum is a kCorrupt error that names file and offset; a version from the future is kUnsupported.
+// BlockFileReader reads ahead in large pieces and gives one decoded block at a time. It does not trust the file: a
+// wrong length, codec or checksum is a kCorrupt error that names file and offset; a version from the future is
+// kUnsupported.
 //
 // Thread: one owner each. Memory bound: writer one block; reader `read_ahead` plus one stored and one decoded block.
 
@@ -23,7 +24,7 @@
 
 namespace portolan {
 
-// What a writer says of a block; the payload's plain part goes before the part to be compressed.
+// What the caller gives for a block. The plain part of the payload is stored before the part that is compressed.
 struct BlockParts {
   uint8_t kind = 0;
   uint32_t records = 0;
@@ -33,9 +34,9 @@ struct BlockParts {
 
 class BlockFileWriter {
  public:
-  // Makes the file anew and writes its header.
+  // Creates the file (replacing an old one) and writes its header.
   static Result<BlockFileWriter> Create(Env& env, const std::string& path, FileKind kind, Codec codec);
-  // Goes on at `length`, where a block ends; what the file has beyond it is cut. Checks the header.
+  // Continues at `length`, where a block ends; anything after it is cut off. Checks the header.
   static Result<BlockFileWriter> Reopen(Env& env, const std::string& path, FileKind kind, Codec codec, uint64_t length);
 
   Status Append(const BlockParts& block);
@@ -70,7 +71,7 @@ class BlockFileReader {
  public:
   struct Options {
     size_t read_ahead = size_t{1} << 20;
-    // Bytes of the file that count; what lies beyond is not looked at. Default: all.
+    // Valid bytes of the file; what lies beyond is not read. Default: all.
     std::optional<uint64_t> length;
     // Where to begin: 0 for the first block, or the offset of a block.
     uint64_t offset = 0;
@@ -81,8 +82,10 @@ class BlockFileReader {
     return Open(env, path, kind, Options{});
   }
 
-  // The next block, or nothing at the end. An end in the middle of a block is kCorrupt.
+  // The next block, or nullopt at the end. A file that ends in the middle of a block is kCorrupt.
   Result<std::optional<Block>> Next();
+  // Bytes at `offset` are read soon (File::WillNeed).
+  void WillNeed(uint64_t offset, uint64_t count) { file_->WillNeed(offset, count); }
   // Where the next block begins.
   uint64_t offset() const { return offset_; }
   uint64_t length() const { return length_; }
@@ -108,8 +111,8 @@ class BlockFileReader {
   Decompressor decompressor_;
 };
 
-// The kind of the file at `path` from its first bytes; kCorrupt if it is none of ours, kUnsupported for a version that
-// this program does not know.
+// The kind of the file at `path` from its first bytes; kCorrupt if it is not a Portolan file, kUnsupported for a
+// version that this program does not know.
 Result<FileKind> IdentifyFile(Env& env, const std::string& path);
 
 }  // namespace portolan

@@ -1,4 +1,4 @@
-// The frame of everything on disk: a file is a header and then blocks. docs/formats/blocks.md has the whole story.
+// The layout of every data file: a header and then blocks. docs/formats/blocks.md describes it in full.
 //
 //   file   OFFSET SIZE   block  OFFSET SIZE
 //   magic       0    8   crc32c      0    4   of every byte after this field, to the end of the payload
@@ -24,7 +24,7 @@ namespace portolan {
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kFileHeaderSize = 16;
 inline constexpr size_t kBlockHeaderSize = 24;
-// No writer makes a larger payload, so a reader that meets one knows that it reads garbage.
+// No writer makes a larger payload, so a larger one is corrupt.
 inline constexpr uint32_t kMaxBlockPayload = 64U << 20;
 
 // On disk: never renumber.
@@ -37,7 +37,7 @@ enum class FileKind : uint8_t {
   kRun,      // rows of a DRUM batch, bucket by bucket
   kZ,        // DRUM's repository: keys sorted and gap-coded, with values
   kAnswers,  // answers of a DRUM round, bucket by bucket
-  kRules,    // compiled robots rules, one file of an origin a block
+  kRules,    // compiled robots rules, one origin's robots.txt per block
   kLinks,    // the link log: pages and their links, with flags
   kText,     // the text log: what pages say
 };

@@ -1,8 +1,8 @@
 // BucketTable: rows of one size, scattered over k buckets, in RAM, from a shared pool of chunks.
 //
 // A bucket is a chain of chunks; each row goes to the end of its bucket's last chunk. Chunks come from a ChunkPool that
-// two tables share (the batch that is filled and the batch that is merged), so that neither needs its worst case set
-// aside. Rows stay where they are until Clear: a merge reads them while nobody writes.
+// two tables share (the batch that is filled and the batch that is merged), so that no memory is reserved for the worst
+// case of either. Rows do not move until Clear: a merge reads them while there is no writer.
 //
 // Thread: one writer; readers only when the writer has stopped. Memory bound: the pool's.
 
@@ -54,7 +54,7 @@ class BucketTable {
 
   uint64_t rows() const { return rows_; }
   uint64_t rows(uint32_t bucket) const;
-  // No bucket has more rows; exact to a chunk.
+  // An upper bound of the rows in any bucket; at most one chunk too high.
   uint64_t largest() const { return largest_; }
   size_t buckets() const { return buckets_.size(); }
   size_t row_size() const { return row_size_; }

@@ -21,13 +21,13 @@ struct Checkpointer::Going {
   std::mutex mutex;
   std::condition_variable changed;
   // Guarded by mutex:
-  size_t missing = 0;                                     // flushes that are not over, and Start itself
+  size_t missing = 0;                                     // flushes that are not finished, and Start itself
   size_t pieces = 0;                                      // given to the executor and not written
   std::vector<std::optional<ManifestSection>> described;  // by structure; empty: to be asked when all are flushed
   Status status;
   bool over = false;
 
-  // One of the missing is over. After the last one come the syncs and the manifest.
+  // One of the missing flushes is finished. After the last one come the syncs and the manifest.
   static void Arrive(const std::shared_ptr<Going>& going, Status status) {
     {
       const std::lock_guard lock(going->mutex);
@@ -40,7 +40,7 @@ struct Checkpointer::Going {
     });
   }
 
-  // All that waits by now: what the structures noted since Start is synced a little early.
+  // Everything noted by now: what the structures noted since Start is synced a little early.
   void Sync() {
     if (status && later != nullptr) status = later->Take().Sync();
   }
@@ -65,7 +65,7 @@ struct Checkpointer::Going {
 
 namespace {
 
-// A call that may be answered before it returns, or afterwards by another thread.
+// A call that may be answered before it returns, or later by another thread.
 class Call {
  public:
   // True when it has not returned: then Return gives the status.
@@ -99,7 +99,7 @@ class Checkpointer::Pieces : public Executor {
     }
     going_->executor->Submit([going = going_, job = std::move(job)]() mutable {
       job();
-      job = nullptr;  // its memory goes before the next one may come
+      job = nullptr;  // its memory is freed before the next one may come
       const std::lock_guard lock(going->mutex);
       --going->pieces;
       going->changed.notify_all();
@@ -115,7 +115,7 @@ Checkpointer::~Checkpointer() {
 }
 
 void Checkpointer::Start(std::span<Checkpointable* const> structures, std::function<void()> written) {
-  CHECK(!active(), "a checkpoint is going on");
+  CHECK(!active(), "a checkpoint is already running");
   going_ = std::make_shared<Going>();
   const std::shared_ptr<Going> going = going_;
   going->structures.assign(structures.begin(), structures.end());
@@ -127,11 +127,11 @@ void Checkpointer::Start(std::span<Checkpointable* const> structures, std::funct
   going->missing = structures.size() + 1;  // and this function itself
   bool failed = false;
   for (size_t i = 0; i < structures.size(); ++i) {
-    if (failed) {  // the rest need not even begin
+    if (failed) {  // the rest need not begin
       Going::Arrive(going, {});
       continue;
     }
-    // Those that are done inside the call are described here and now: their owner changes them from here on.
+    // Structures that are done inside the call are described now, because their owner may change them after this.
     const auto call = std::make_shared<Call>();
     structures[i]->StartFlush([going, call](Status status) {
       if (!call->End(status)) Going::Arrive(going, std::move(status));
@@ -165,6 +165,10 @@ Checkpointer::Step Checkpointer::Continue() {
   return copying.empty() ? Step::kOver : Step::kMore;
 }
 
+const Checkpointable* Checkpointer::copying() const {
+  return going_ == nullptr || going_->copying.empty() ? nullptr : going_->copying.front();
+}
+
 bool Checkpointer::written() const {
   if (!active()) return false;
   const std::lock_guard lock(going_->mutex);
@@ -189,7 +193,7 @@ Status Checkpointer::Finish() {
   std::vector<ManifestSection> sections;
   for (std::optional<ManifestSection>& section : going->described) sections.push_back(*std::move(section));
   if (later_ == nullptr) return manifest_.Adopt(std::move(sections), going->structures);
-  // Names of files only grow, so none that goes now comes again.
+  // File names are never reused, so a name removed now does not come again.
   later_->HoldRemovals();
   const Status adopted = manifest_.Adopt(std::move(sections), going->structures);
   std::vector<std::string> removals = later_->TakeRemovals();

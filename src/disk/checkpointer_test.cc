@@ -69,7 +69,7 @@ TEST(SyncLaterTest, WhatCouldNotBeSyncedWaitsAgain) {
   EXPECT_TRUE(later.Take().Sync());
 }
 
-// Files that tell of their end.
+// Files that count when they are closed.
 class ClosingEnv : public MemEnv {
  public:
   using Env::Open;
@@ -96,7 +96,7 @@ class ClosingEnv : public MemEnv {
   };
 };
 
-// To close the last handle on a removed file may take long. Nobody else waits for that.
+// Closing the last handle on a removed file may take long. No other thread waits for that.
 TEST(SyncLaterTest, FilesAreClosedWithoutTheLock) {
   ClosingEnv env;
   ASSERT_TRUE(env.CreateDirs(kDir));
@@ -129,7 +129,7 @@ TEST(SyncLaterTest, FilesAreClosedWithoutTheLock) {
   {
     auto again = later.Open("state/e", OpenMode::kAppend).value();
     ASSERT_TRUE(again->Sync());
-    EXPECT_EQ(closed, 4U) << "one note a file";
+    EXPECT_EQ(closed, 4U) << "one note per file";
   }
   EXPECT_EQ(locked, 0U);
   env.on_close = [] {};
@@ -180,7 +180,7 @@ TEST(CheckpointerTest, WhatIsSuperfluousIsRemovedElsewhere) {
   EXPECT_LT(mem.List(kDir).value().size(), told);
 }
 
-// A structure whose flush is over when the test says so, as the archive's is when its threads are.
+// A structure whose flush finishes when the test says so, as the archive's does when its threads finish.
 struct Slow : Checkpointable {
   Status Flush() override { return {}; }
   void StartFlush(std::function<void(Status)> done) override { waiting = std::move(done); }
@@ -370,8 +370,8 @@ TEST(CheckpointerTest, PartsAreCopiedByWhoWaits) {
   }
 }
 
-// The manifest's rename happened, the sync of its directory did not: which state stands is not known, and the code says
-// so.
+// The manifest's rename happened, the sync of its directory did not: it is unknown which state is on disk, and the
+// error code says so.
 TEST(CheckpointerTest, AnUnknownStateIsAnIoError) {
   MemEnv mem;
   uint64_t doubtful = 0;

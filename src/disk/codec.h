@@ -1,6 +1,6 @@
-// Block compression: lz4 where speed counts, zstd level 1 where bytes do.
+// Block compression: lz4 where speed matters, zstd level 1 where size matters.
 //
-// Thread: one Compressor and one Decompressor a thread; each keeps its library's working memory between blocks.
+// Thread: one Compressor and one Decompressor per thread; each keeps its library's working memory between blocks.
 // Memory bound: lz4 16 KiB; zstd about 600 KiB to compress (level 1, blocks up to 256 KiB) and 160 KiB to decompress.
 
 #pragma once
@@ -20,7 +20,8 @@ class Compressor {
   Compressor(Compressor&&) noexcept;
   Compressor& operator=(Compressor&&) noexcept;
 
-  // Appends the compressed form of `raw` to `out` and returns the codec that was used: kNone when nothing is gained.
+  // Appends the compressed form of `raw` to `out` and returns the codec that was used: kNone when compression saves
+  // nothing.
   Codec Append(std::string_view raw, std::string& out);
 
  private:

@@ -1,6 +1,6 @@
 // Power cut at every single operation that changes the disk, in a run that uses everything: two DRUMs (a set, and a map
-// with large values that spills), a queue between them, and the manifest. Whatever survives must be exactly the state
-// of the last committed checkpoint, or of the one that was being committed. Twice: with commits that block, and with
+// with large values that spills), a queue between them, and the manifest. What survives must be exactly the state of
+// the last committed checkpoint, or of the one that was being committed. Twice: with commits that block, and with
 // commits in three steps (checkpointer.h) between which the run goes on.
 
 #include <gtest/gtest.h>
@@ -147,7 +147,7 @@ std::vector<std::string> Observe(Env& env) {
   auto queued = store.queue->Pop(1'000'000);
   if (!queued) return {"error: " + queued.error().ToString()};
   for (const std::string& record : *queued) lines.lines.push_back("queued " + record);
-  // And it goes on from there.
+  // And it continues from there.
   if (Status status = store.Commit(); !status) return {"error: " + status.error().ToString()};
   return lines.lines;
 }
@@ -206,7 +206,7 @@ TEST_P(DiskCrashTest, EveryPowerCutLeavesACommittedState) {
   std::printf("power cut at each of %lu operations, four outcomes each\n", static_cast<unsigned long>(cuts));
 }
 
-// A write that fails once is reported, and then nothing is wrong: the caller goes on or tries again.
+// A write that fails once is reported, and nothing is lost: the caller continues or tries again.
 TEST_P(DiskCrashTest, EverySingleFailureLeavesAUsableStore) {
   for (uint64_t at = 1;; at += 3) {
     MemEnv mem;
@@ -244,7 +244,7 @@ TEST_P(DiskCrashTest, FullDiskIsSaidAndWorkGoesOnWithSpace) {
     const Status status = Script(*store, committed, kCommits);
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code(), ErrorCode::kNoSpace) << status.error().ToString();
-    // What is committed stands.
+    // What is committed is still there.
     ASSERT_EQ(Observe(*mem.CrashedCopy(CrashMode::kLoseUnsynced)), expected_[committed]);
     env.AddSpace(10'000'000);
     Lines lines;

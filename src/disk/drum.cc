@@ -38,7 +38,7 @@ Result<std::unique_ptr<Drum>> Drum::Open(Env& env, const Manifest& manifest, Exe
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(options.name, kKind));
   DrumOptions chosen = options;
   if (section != nullptr && !chosen.bucket_bits) {
-    // What waits is in that many buckets, whatever the memory is now.
+    // Tuples that wait are in that many buckets, whatever the memory is now.
     ASSIGN_OR_RETURN(const uint64_t bits, section->Number("bucket_bits"));
     if (bits > DrumMemoryPlan::kMostBucketBits) {
       return Fail(ErrorCode::kCorrupt, fmt::format("drum {}: bucket_bits is {}", options.name, bits));
@@ -192,7 +192,7 @@ Status Drum::WriteRun(DrumBatch& batch) {
 
 Status Drum::Spill() {
   RETURN_IF_ERROR(WriteRun(open_));
-  // The row log told of rows that are now in the run.
+  // The rows of the row log are now in the run.
   open_.row_block.clear();
   if (open_.row_log) {
     const std::string log = NameOf(*open_.row_log);
@@ -280,7 +280,7 @@ void Drum::EndRound() {
   if (sealed_.row_log) names.push_back(NameOf(*sealed_.row_log));
   for (const DrumRun& run : sealed_.runs) names.push_back(run.name);
   z_ = round_->new_z();
-  // Handles first: where the last one goes after the name, closing it frees the space.
+  // Close the handles first: closing the last one after the name is removed would free the space here.
   results_.reset();
   round_.reset();
   sealed_ = DrumBatch();
@@ -298,7 +298,7 @@ Status Drum::Drain(DrumSink& sink) {
 }
 
 void Drum::Retire(const std::vector<std::string>& names) {
-  // Between two commits many rounds may come and go; what no manifest names need not wait for the next one.
+  // There may be many rounds between two commits; files that no manifest names need not wait for the next commit.
   std::vector<std::string> now;
   for (const std::string& name : names) {
     const auto is_it = [&](const ManifestSection::FileEntry& file) { return file.name == name; };

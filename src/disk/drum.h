@@ -13,22 +13,21 @@
 //            The row (key, op, value) goes to that bucket in RAM. When RAM is full, a round starts, or all buckets are
 //            written to disk as one run and emptied.
 //   round    For each bucket in turn: gather its rows (from the runs and from RAM, so in arrival order), sort them by
-//            key, walk them beside the bucket's part of Z, write the new Z and one bit a row. One pass through Z for
+//            key, walk them beside the bucket's part of Z, write the new Z and one bit per row. One pass through Z for
 //            all buckets. It runs on an Executor while tuples keep arriving.
-//   results  Read the log once, in order. A record's bucket says whose next bit is its answer.
-// Departures from the paper: aux is not scattered (one log of neighbours compresses 2.6 to 3.9 ×, k logs of
-// strangers 1.5 ×, and one file is open, not k); rows need no pointer to their aux, because the order within a bucket
-// is the order in the log; rows stay in RAM while merging them at once costs no more disk traffic than writing them
-// out; Z is gap-coded.
+//   results  Read the log once, in order. The bucket number of a record says which bucket's next bit is its answer.
+// Departures from the paper: aux is not scattered (one log in arrival order compresses 2.6 to 3.9 ×, k logs 1.5 ×, and
+// one file is open, not k); rows need no pointer to their aux, because the order within a bucket is the order in the
+// log; rows stay in RAM while merging them at once costs no more disk traffic than writing them out; Z is gap-coded.
 //
-// Thread: one owner calls everything; a round runs elsewhere and touches only what the owner does not until it is done.
-// What a round made superfluous, files of any size, is removed elsewhere as well.
-// Memory bound: Options::memory, whatever was stored (MemoryPlan says what of it is for what). At the bound tuples wait
-// on disk, up to Options::disk bytes; at that bound Add says kBusy until results are taken. Opened with less memory
-// than it had before, a DRUM writes out what does not fit; the next round of each of its two batches still sorts
-// buckets that were filled under the old bound, which takes up to 3/16 of that. Durability: Checkpointable. What was
-// added before a commit is there after a crash; answers taken before it are not given again; a round that was running
-// starts again with the same answers.
+// Thread: one owner calls everything; a round runs on the executor and touches only what the owner leaves alone until
+// the round is done. Files that a round made superfluous, of any size, are removed on the executor, too.
+// Memory bound: Options::memory, however many keys are stored (DrumMemoryPlan says how it is divided). At the bound
+// tuples wait on disk, up to Options::disk bytes; at that bound Add returns kBusy until results are taken. Opened with
+// less memory than it had before, a DRUM writes out what does not fit; the next round of each of its two batches still
+// sorts buckets that were filled under the old bound, which takes up to 3/16 of that.
+// Durability: Checkpointable. What was added before a commit is there after a crash; answers taken before it are not
+// given again; a round that was running starts again with the same answers.
 
 #pragma once
 
@@ -59,29 +58,31 @@ namespace portolan {
 
 class Drum : public Checkpointable {
  public:
-  // As the manifest's section says, or empty when there is none. `executor` runs the rounds and outlives this. `memory`
-  // may be another than before; kInvalidArgument says how much is enough where it is too little.
+  // Opens the state that the manifest's section describes, or an empty DRUM when there is no section. `executor` runs
+  // the rounds and must outlive this. `memory` may differ from before; if it is too little, kInvalidArgument says how
+  // much is enough.
   static Result<std::unique_ptr<Drum>> Open(Env& env, const Manifest& manifest, Executor& executor,
                                             const DrumOptions& options);
   // Waits for a running round to stop at the next bucket, and for files that are being removed.
   ~Drum() override;
 
-  // kBusy at the bound, kNoSpace and kIo when the disk refuses: then the tuple was not taken and may be added again.
+  // kBusy at the bound; kNoSpace or kIo when the disk fails. In both cases the tuple was not taken and may be added
+  // again.
   Status Add(const DrumTuple& tuple);
 
-  // How many tuples Add is sure to take from now on, whatever their keys, with texts of at most `longest` bytes. Less
-  // than plan().empty_room() only while a round is active (or one has failed): it is as much again when the answers
-  // are taken.
+  // How many more tuples Add is guaranteed to take, whatever their keys, with aux texts of at most `longest` bytes. It
+  // is less than plan().empty_room() only while a round is active (or after one failed), and rises to that again when
+  // the answers are taken.
   uint64_t Room(size_t longest) const;
 
-  // Starts a round over what has arrived, for a caller that is hungry for answers. False when there is nothing to do or
-  // the last round's answers are not all taken.
+  // Starts a round over what has arrived, for a caller that needs answers now. False when there is nothing to do or not
+  // all answers of the last round are taken.
   Result<bool> StartRound();
 
-  // Hands up to `max` tuples' answers to the sink and returns how many tuples that were (duplicates too, even where the
-  // sink is not told of them). 0: no round is done, or all its answers are taken. An error of the round comes out here,
-  // once; the tuples are still there and the next round tries again. After an error of the sink or of reading, answers
-  // that the sink took before it are taken, and the next call goes on with the one that met it. The sink may Add.
+  // Hands the answers of up to `max` tuples to the sink and returns the number of tuples (including duplicates that are
+  // not reported to the sink). 0: no round is done, or all its answers are taken. An error of the round is returned
+  // here, once; the tuples are kept and the next round tries again. After an error of the sink or of reading, the
+  // answers before it count as taken, and the next call continues with the one that failed. The sink may call Add.
   Result<uint64_t> TakeResults(DrumSink& sink, uint64_t max);
 
   // Rounds and results until every tuple that was added is answered. Blocks.
@@ -98,7 +99,7 @@ class Drum : public Checkpointable {
   uint64_t z_bytes() const { return z_.length; }
   uint64_t waiting() const { return open_.tuples + sealed_.tuples - sealed_.taken; }  // tuples without answer
   uint64_t rounds() const { return rounds_; }
-  uint64_t known() const { return known_; }  // tuples that needed no round: their key came lately
+  uint64_t known() const { return known_; }  // tuples that needed no round because their key was recent
   uint64_t spilled_rows() const { return spilled_rows_; }
   uint64_t logged_bytes() const { return logged_bytes_; }  // of tuple logs, ever written
   const DrumMemoryPlan& plan() const { return plan_; }
@@ -114,7 +115,7 @@ class Drum : public Checkpointable {
   Status Restore(const ManifestSection& section);
   Status RestoreBatch(const ManifestSection& section, uint64_t id, DrumBatch& batch);
   Status CountRun(const ManifestSection::FileEntry& file, DrumBatch& batch);
-  // The rows of a row log go to RAM, or to runs when they are too many for it.
+  // Loads the rows of a row log into RAM, or into runs when they do not fit.
   Status RestoreRows(const ManifestSection::FileEntry& file, DrumBatch& batch);
   Status ForEachRows(const ManifestSection::FileEntry& file, FileKind kind,
                      const std::function<Status(const Block&)>& each);

@@ -1,5 +1,5 @@
-// What a manifest says of a DRUM, and how it is made again from that. Nothing of it is believed: numbers that do not
-// fit each other or the files are kCorrupt.
+// How a manifest describes a DRUM, and how the DRUM is restored from it. Nothing is trusted: numbers that do not fit
+// each other or the files are kCorrupt.
 
 #include <fmt/core.h>
 
@@ -114,10 +114,10 @@ Status Drum::Restore(const ManifestSection& section) {
     const std::string& name = section.files[i].name;
     const auto parsed = ParseName(options_.name, name);
     const bool is_z = i == 0 && has_z != 0;
-    // What is made later must not take the name of what is there.
+    // Files made later must not take the names of existing ones.
     const bool own = parsed && (is_z ? parsed->suffix == ".z" && !parsed->index && parsed->id < next_id_
                                      : parsed->id == open || (sealed != 0 && parsed->id == sealed));
-    if (!own) return corrupt(fmt::format("{} is no file of its batches or its Z", name));
+    if (!own) return corrupt(fmt::format("{} is not a file of its batches or its Z", name));
   }
   if (sealed != 0) RETURN_IF_ERROR(RestoreBatch(section, sealed, sealed_));
   RETURN_IF_ERROR(RestoreBatch(section, open, open_));
@@ -243,7 +243,7 @@ Status Drum::RestoreRows(const ManifestSection::FileEntry& file, DrumBatch& batc
                                                             Codec::kNone, file.length));
     return {};
   }
-  // A row log tells of all rows in RAM and of no others: the last ones follow the first into a run.
+  // A row log holds exactly the rows in RAM: if the first ones went to a run, the last ones must follow.
   RETURN_IF_ERROR(WriteRun(batch));
   Retire({file.name});
   return {};

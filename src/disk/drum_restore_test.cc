@@ -52,7 +52,7 @@ class DrumRestoreTest : public testing::Test {
   static void Add(Drum& drum, uint64_t begin, uint64_t end) {
     for (uint64_t i = begin; i < end; ++i) ASSERT_TRUE(drum.Add({.key = Mix64(i), .aux = std::to_string(i)}));
   }
-  // What comes of it when the manifest's section was changed.
+  // The result of opening it after the manifest's section was changed.
   Status After(const std::function<void(ManifestSection&)>& change) {
     auto env = env_.CrashedCopy(CrashMode::kKeepAll);
     ManifestSection section = section_;

@@ -1,9 +1,9 @@
 // DrumResults: hands out the answers of a finished round, in arrival order.
 //
-// Walks the tuple log once. A record's bucket says whose next answer is its own; each bucket's answers are read block
-// by block by a cursor of its own, all through one open file.
+// Reads the tuple log once. A record's bucket number says which bucket's next answer belongs to it. Each bucket has its
+// own cursor, which reads that bucket's answers block by block; all cursors share one open file.
 //
-// Thread: one owner. Memory bound: the log's read-ahead and one block of answers a bucket (DrumMemoryPlan's buffers).
+// Thread: one owner. Memory bound: the log's read-ahead and one block of answers per bucket (DrumMemoryPlan's buffers).
 
 #pragma once
 
@@ -25,14 +25,14 @@ namespace portolan {
 
 class DrumResults {
  public:
-  // Begins after the answers that were taken before. REQUIRES: round.done() without error; batch and options outlive
+  // Starts after the answers that were already taken. REQUIRES: round.done() without error; batch and options outlive
   // this.
   static Result<std::unique_ptr<DrumResults>> Open(Env& env, const std::string& dir, const DrumOptions& options,
                                                    const DrumMemoryPlan& plan, const DrumBatch& batch,
                                                    const DrumRound& round);
 
-  // Up to `max` tuples, fewer only at the end or with an error; adds to `taken` how many. After an error, of the disk
-  // or the sink, the next call goes on with the tuple that met it.
+  // Up to `max` tuples, fewer only at the end or with an error; adds to `taken` how many. After an error of the disk or
+  // the sink the next call continues with the tuple that failed.
   Status Take(DrumSink& sink, uint64_t max, uint64_t& taken);
 
  private:
@@ -55,7 +55,7 @@ class DrumResults {
   BlockFileReader answers_;
   const uint64_t answers_end_;
   RecordBlockReader records_;
-  bool at_record_ = false;  // records_ stands on a tuple that is not taken
+  bool at_record_ = false;  // records_ is at a tuple that is not taken yet
   uint64_t taken_ = 0;
   std::vector<Cursor> cursors_;  // by bucket
 };

@@ -1,4 +1,4 @@
-// DRUM states its room: what it promises it takes, whatever the keys and texts are; and it always has some again.
+// DRUM's Room: it takes as many tuples as it promises, whatever the keys and texts are; and it always has room again.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Shape {
   uint64_t disk;
   unsigned bits;
   size_t value_size;
-  int keys;  // 0: hashes, 1: all in one bucket, 2: a bucket after the other
+  int keys;  // 0: hashes, 1: all in one bucket, 2: one bucket after the other
   size_t text;
 };
 

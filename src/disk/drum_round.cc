@@ -33,12 +33,12 @@ void DrumRound::Run() {
   writer_.reset();
   answers_.reset();
   if (!status_) {
-    // Nothing half-made stays; a full disk gets its bytes back.
+    // No unfinished file stays; a full disk gets its space back.
     for (const std::string& name : {new_z_name_, answers_name_}) {
       if (env_.Exists(JoinPath(dir_, name))) static_cast<void>(env_.Remove(JoinPath(dir_, name)));
     }
   }
-  // The buffers are of no use any more; their share of memory is free for the next round.
+  // The buffers are no longer needed; their share of memory is free for the next round.
   z_.reset();
   cursors_.clear();
   rows_ = {};
@@ -47,7 +47,7 @@ void DrumRound::Run() {
   found_ = {};
   unique_ = {};
   silent_ = {};
-  // Once done is seen, the owner may let go of everything but this object, which the job holds.
+  // Once the owner sees done, it may free everything except this object, which the job holds.
   const std::function<void()> tell = options_.on_round_done;
   {
     const std::lock_guard lock(mutex_);
@@ -91,7 +91,7 @@ Status DrumRound::Merge() {
     RETURN_IF_ERROR(WriteAnswers(bucket));
   }
   if (z_->keys_read() != old_z_.keys) {
-    return Fail(ErrorCode::kCorrupt, fmt::format("drum {}: {} has {} keys, {} are said to be stored", options_.name,
+    return Fail(ErrorCode::kCorrupt, fmt::format("drum {}: {} has {} keys, the manifest says {}", options_.name,
                                                  old_z_.name, z_->keys_read(), old_z_.keys));
   }
   RETURN_IF_ERROR(writer_->Finish(options_.durable));
@@ -124,7 +124,7 @@ Status DrumRound::Gather(uint32_t bucket) {
 }
 
 // Keys are hashes, so one scatter by the bits after the bucket's leaves groups of a few, which insertion finishes. Keys
-// that are no hashes only make some groups large; those are sorted the ordinary way. Equal keys stay in their order.
+// that are not hashes only make some groups large; those are sorted the ordinary way. Equal keys stay in their order.
 void DrumRound::Sort() {
   constexpr size_t kGroup = 4;            // aimed at
   constexpr size_t kInsertionLimit = 32;  // larger groups go to std::sort

@@ -1,11 +1,11 @@
-// DrumRound: merges a sealed batch of DRUM with Z, bucket by bucket, and writes the answers down.
+// DrumRound: merges a sealed batch of DRUM with Z, bucket by bucket, and writes the answers to a file.
 //
-// It is a closed job for another thread: it reads the batch and the old Z and writes a new Z and a file of answers, so
-// it can be thrown away at any moment and started again with the same outcome.
+// It is a self-contained job for another thread: it reads the batch and the old Z, and writes a new Z and a file of
+// answers. So it can be dropped at any time and started again with the same result.
 //
-// Answers are in the order of arrival within each bucket: a bit a row (unique), where operations are mixed a second one
-// (wants no answer), and the values that duplicates found. On disk they cost a quarter of a byte a row, and no round is
-// too large for memory because of them. DrumResults (drum_results.h) reads them beside the tuple log.
+// Answers are in the order of arrival within each bucket: one bit per row (unique), a second bit where operations are
+// mixed (wants no answer), and the values that duplicates found. On disk they cost a quarter of a byte per row, so they
+// do not limit the size of a round. DrumResults (drum_results.h) reads them beside the tuple log.
 //
 // Thread: Run on any one thread; done, Wait and Stop from the owner; the rest after done() by the owner.
 // Memory bound: DrumMemoryPlan's shares for sorting and buffers.
@@ -32,15 +32,15 @@ namespace portolan {
 
 class DrumRound {
  public:
-  // REQUIRES: env, options, plan and batch live, and the batch does not change, until done. Owner and job share it: the
-  // owner may see that it is done while the job is still telling.
+  // REQUIRES: env, options, plan and batch live, and the batch does not change, until done. Owner and job share this
+  // object: the owner may see done() while the job is still reporting.
   DrumRound(Env& env, std::string dir, const DrumOptions& options, const DrumMemoryPlan& plan, const DrumBatch& batch,
             const ZState& z, std::string new_z_name, std::string answers_name);
 
   void Run();
   bool done() const { return done_.load(std::memory_order_acquire); }
   void Wait();
-  // Asks a running merge to end at the next bucket. Its outcome is then kClosed.
+  // Asks a running merge to stop at the next bucket. Its result is then kClosed.
   void Stop() { stop_ = true; }
 
   // REQUIRES: done().
@@ -67,7 +67,7 @@ class DrumRound {
   Status WalkSet(uint32_t bucket);
   // The same for any operations and values.
   Status WalkAny(uint32_t bucket);
-  // One key's tuples in their order. `value_` is what Z has for the key, if `stored`; afterwards what is stored.
+  // One key's tuples in their order. `value_` is the key's value in Z if `stored`; afterwards the value to be stored.
   bool Apply(size_t begin, size_t end, bool stored);
   // Copies Z up to, not including, `key`.
   Status CopyBelow(uint64_t key);

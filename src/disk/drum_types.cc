@@ -19,13 +19,13 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   if (options.value_size > 4096) return wrong("values of more than 4096 bytes: store a reference instead");
   if (options.bucket_bits.value_or(0) > kMostBucketBits) return wrong("more than 256 buckets");
 
-  // A filter that may forget: an answer that nobody hears can be known without asking the disk.
+  // A filter that may forget keys: a duplicate that is not reported can be dropped without asking the disk.
   const bool filter = options.only_op == DrumOp::kCheckUpdate && options.value_size == 0 && !options.emit_duplicates &&
                       !options.expunge;
   if (filter) plan.recent_bytes = std::min(options.recent_bytes.value_or(options.memory / 32), options.memory / 4);
   const uint64_t memory = options.memory - plan.recent_bytes;
   const uint64_t pool = memory / 4 * 3;
-  // Half of the pool for the open batch; with 16 chunks a bucket at least, half-filled last chunks waste little.
+  // Half of the pool for the open batch; with at least 16 chunks per bucket, half-filled last chunks waste little.
   const uint64_t half = pool / 2;
   plan.bucket_bits = options.bucket_bits.value_or(
       std::min(kMostBucketBits, static_cast<unsigned>(std::bit_width(half / (uint64_t{plan.row_size} * 128))) - 1));
@@ -35,7 +35,7 @@ Result<DrumMemoryPlan> DrumMemoryPlan::Make(const DrumOptions& options) {
   plan.chunks = pool / plan.chunk_bytes;
   if (plan.chunks < (size_t{2} << plan.bucket_bits)) return wrong("too little memory for that many buckets");
   plan.rows_in_ram = half / plan.row_size;
-  // The other batch may hold rows_in_ram rows and a part of a chunk per bucket, and so may this one waste.
+  // The other batch may hold rows_in_ram rows and waste a part of a chunk per bucket; this one may waste as much.
   const uint64_t wasted = rows_per_chunk == 1 ? 0 : uint64_t{2} << plan.bucket_bits;
   const uint64_t others = (plan.rows_in_ram + rows_per_chunk - 1) / rows_per_chunk;
   plan.sure_in_ram =

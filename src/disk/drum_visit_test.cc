@@ -1,4 +1,4 @@
-// The whole repository passes by a caller who asks for it: DrumOptions::visit and on_round_begin.
+// A caller can see the whole repository while it is rewritten: DrumOptions::visit and on_round_begin.
 
 #include <gtest/gtest.h>
 

@@ -44,7 +44,7 @@ void AppendGapCoded(std::span<const uint64_t> keys, std::string& out) {
   const unsigned width = gaps == 0 ? 0 : RemainderBits(sum, gaps);
   const uint64_t mask = (uint64_t{1} << width) - 1;
 
-  // Quotients sum to at most sum / 2^width, which is below 3 a gap by the choice of width.
+  // Quotients sum to at most sum / 2^width, which is below 3 per gap by the choice of width.
   const size_t start = out.size();
   const size_t remainder_bytes = BytesFor(uint64_t{gaps} * width);
   out.resize(start + kHeader + remainder_bytes + BytesFor(gaps + (sum >> width)) + kPadding, '\0');

@@ -13,7 +13,7 @@
 namespace portolan {
 namespace {
 
-// Called for each block, then for each record of it in words.
+// Called for each block, then with a text for each of its records.
 struct Visitor {
   std::function<void(const Block&)> block;
   std::function<void(const std::string&)> record;
@@ -40,7 +40,7 @@ Status VisitRecords(const std::string& path, const Block& block, size_t tag_widt
 // The size of a row is not in the file, but it divides the payload.
 Status VisitRows(const std::string& path, const Block& block, const Visitor& visitor) {
   if (block.records == 0 || block.payload.size() % block.records != 0) {
-    return Corrupt(path, block, "rows of no whole size");
+    return Corrupt(path, block, "its payload is not a whole number of rows");
   }
   const size_t size = block.payload.size() / block.records;
   if (size < 8) return Corrupt(path, block, "rows too short for a key");
@@ -126,7 +126,7 @@ Status VisitBlocks(Env& env, const std::string& path, FileKind kind, const Visit
         RETURN_IF_ERROR(z.Visit(path, *block, visitor));
         break;
       case FileKind::kRules:
-        // What the rules say is known above this layer; here they are bytes.
+        // What the rules mean is known above this layer; here they are bytes.
         if (visitor.record) visitor.record(JsonQuote(block->payload));
         break;
     }

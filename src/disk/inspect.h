@@ -1,4 +1,5 @@
-// Looking into the files of this folder without the structures they belong to: what is in them, and is it whole.
+// Inspects the files of this folder without the structures they belong to: what they contain, and whether they are
+// intact.
 //
 // Thread: one caller. Memory bound: one block, and for a manifest its text.
 
@@ -24,11 +25,11 @@ struct FileReport {
   uint64_t stored_bytes = 0;  // of all payloads, on disk
 };
 
-// Reads the whole file and everything in it. The error names file and offset of the first thing that is wrong. A
-// manifest is checked with the files that it names.
+// Reads and checks the whole file. The error names the file and the offset of the first fault. For a manifest the files
+// that it names are checked, too.
 Result<FileReport> CheckFile(Env& env, const std::string& path);
 
-// A line for each block and each record, to the limit of records. Stops at the first error and returns it.
+// Prints a line for each block and each record, up to the limit of records. Stops at the first error and returns it.
 Status DumpFile(Env& env, const std::string& path, uint64_t limit, const std::function<void(const std::string&)>& line);
 
 }  // namespace portolan

@@ -91,7 +91,7 @@ Result<ParsedManifest> ParseManifest(std::string_view text, const std::string& p
     const std::string_view verb = Cut(words, ' ');
     const std::string_view name = Cut(words, ' ');
     if (verb == "sequence") {
-      if (!ParseNumber(name, parsed.sequence)) return fail(line, "sequence is no number");
+      if (!ParseNumber(name, parsed.sequence)) return fail(line, "the sequence is not a number");
     } else if (verb == "section") {
       ManifestSection section;
       section.name = name;

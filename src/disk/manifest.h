@@ -2,13 +2,12 @@
 //
 // It is what makes a set of files one state. Commit is: every structure writes and syncs its data, then the new
 // manifest is written, synced and renamed into place, and the directory synced. Recovery is: take the newest whole
-// manifest, cut files that are longer than it says, remove files that it does not name. What happened after it never
-// happened.
+// manifest, cut files that are longer than it says, remove files that it does not name. Everything later is discarded.
 //
 // A structure joins by implementing Checkpointable and keeps this rule: a file that the last committed manifest names
 // is never overwritten below its committed length nor removed before Committed() says that a newer manifest stands.
 //
-// The file is text, a line an item, with a checksum at its end (docs/formats/manifest.md). Its name is
+// The file is text, one item per line, with a checksum at its end (docs/formats/manifest.md). Its name is
 // MANIFEST-<sequence>; the one before the newest is removed after each commit.
 //
 // Thread: one owner. Durability: when Commit returns without error, that state survives any crash.
@@ -30,7 +29,7 @@
 
 namespace portolan {
 
-// What one structure wants to find again.
+// What one structure needs to be opened again.
 struct ManifestSection {
   struct FileEntry {
     std::string name;  // within the manifest's directory
@@ -53,32 +52,33 @@ class Checkpointable {
   virtual ~Checkpointable() = default;
   // Writes and syncs everything that Describe will name. May be called when nothing changed.
   virtual Status Flush() = 0;
-  // Flush for an owner that goes on meanwhile: the state is that of the moment of the call. `done` comes once, from
-  // inside the call or later from another thread, and Describe says that state from then on.
+  // Flush for an owner that continues to work: the state is that at the time of the call. `done` is called once, inside
+  // the call or later on another thread; from then on Describe returns that state.
   virtual void StartFlush(std::function<void(Status)> done) { done(Flush()); }
-  // For a structure that is too large to be copied at once. Where StartFlush returned without `done`, the owner calls
-  // this between its other work until it says false. Each call copies a bounded part of the state as it was at
-  // StartFlush (what is about to change is copied before) and gives the writing of it to `writer`, which runs its jobs
-  // one at a time, in their order.
+  // For a structure that is too large to be copied at once. If StartFlush returned without calling `done`, the owner
+  // calls this between its other work until it returns false. Each call copies a bounded part of the state as it was at
+  // StartFlush (a part that is about to change is copied first) and submits a job that writes it to `writer`, which
+  // runs its jobs one at a time, in order.
   virtual bool ContinueFlush(Executor& writer) {
     static_cast<void>(writer);
     return false;
   }
   // The state as of the last Flush.
   virtual ManifestSection Describe() const = 0;
-  // A manifest with what Describe said is durable: files that it does not name may go. No Flush comes between the
-  // Describe that was committed and this.
+  // A manifest with what Describe returned is durable: files that it does not name may be removed. There is no Flush
+  // between the Describe that was committed and this call.
   virtual Status Committed() = 0;
 };
 
 class Manifest {
  public:
   // Reads the newest whole manifest in `dir` (made if absent) and brings the files to it. A directory without one is
-  // a new, empty state: every file in it is removed. Names in `keep` are left alone (a lock file, say).
+  // a new, empty state: every file in it is removed. Names in `keep` are left alone (for example a lock file).
   static Result<Manifest> Open(Env& env, const std::string& dir, std::span<const std::string_view> keep = {});
 
-  // The newest whole manifest in `dir`, for readers: no file is touched, and a writer may be at work (what this one
-  // names may then vanish while it is read: read again). kNotFound: there is none. REQUIRES: Commit is not called.
+  // The newest whole manifest in `dir`, for readers: no file is changed, and a writer may be active (files that this
+  // manifest names may then vanish while they are read; load it again). kNotFound: there is none. REQUIRES: Commit is
+  // not called.
   static Result<Manifest> Read(Env& env, const std::string& dir);
 
   // The section of that name as of the last commit, null if there is none; kCorrupt if it is of another kind.
@@ -87,19 +87,19 @@ class Manifest {
   uint64_t sequence() const { return sequence_; }
   const std::string& dir() const { return dir_; }
 
-  // Flushes all, writes the new manifest, tells all. `structures` must be all of them: what is not named is gone.
-  // On an error the last committed state stands.
+  // Flushes all structures, writes the new manifest, calls Committed on all. `structures` must be all of them: files
+  // that no structure names are lost. On an error the last committed state stays valid.
   Status Commit(std::span<Checkpointable* const> structures);
 
   // The two halves of the same for an owner that does not wait (checkpointer.h). Everything that the sections name is
-  // synced already, but for the names of files. The first half may run on any thread while the owner leaves this alone.
-  // kIo: it is not known which state a recovery would find, or a sync failed; it must not be tried again.
+  // synced already, except for the names of files. The first half may run on any thread while the owner does not use
+  // this object. kIo: it is unknown which state a recovery would find, or a sync failed; do not try again.
   Status WriteNext(std::span<const ManifestSection> sections) const;
-  // WriteNext went well with these.
+  // To be called after WriteNext succeeded with these sections.
   Status Adopt(std::vector<ManifestSection> sections, std::span<Checkpointable* const> structures);
 
  private:
-  // The newest whole one of `names` into this; its name, empty if there is none.
+  // Loads the newest whole manifest of `names` and returns its name; empty if there is none.
   Result<std::string> Choose(const std::vector<std::string>& names);
   Manifest(Env& env, std::string dir) : env_(&env), dir_(std::move(dir)) {}
 
@@ -113,11 +113,11 @@ class Manifest {
 Status RemoveUnnamed(Env& env, const std::string& dir, const ManifestSection& section,
                      std::vector<std::string>& retired);
 
-// Of the manifest and of everything that it names: the one number that rises when a crawl directory of before cannot be
-// gone on with. 1: hashes without a key. 2: hashes depend on the crawl's key.
+// The format of the manifest and of everything that it names. This number rises when an older crawl directory cannot be
+// continued. 1: hashes without a key. 2: hashes depend on the crawl's key.
 inline constexpr uint64_t kManifestFormat = 2;
 
-// The text form, and back. `path` is for error messages. kUnsupported: it is of another format.
+// The text form, and back. `path` is for error messages. kUnsupported: another format.
 std::string FormatManifest(uint64_t sequence, std::span<const ManifestSection> sections);
 struct ParsedManifest {
   uint64_t sequence = 0;

@@ -180,8 +180,9 @@ Result<bool> DiskQueue::Step() {
   // Everything in blocks is read: the rest is in the block being filled. It is closed and read like the others.
   if (!found) {
     if (building_.empty()) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("queue {}: {} records are said to wait, its segments have no more",
-                                                   options_.name, pushed_ - popped_));
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("queue {}: the manifest says that {} records wait, but its segments have no more",
+                              options_.name, pushed_ - popped_));
     }
     RETURN_IF_ERROR(WriteBlock());
   }
@@ -209,7 +210,7 @@ Result<std::vector<std::string>> DiskQueue::Pop(size_t max) {
   while (out.size() < max && popped_ < pushed_) {
     const Result<bool> next = has_front_ ? Result<bool>(true) : Step();
     if (!next) {
-      // Records that are out of the queue already must reach the caller; the error comes again with the next call.
+      // Records that are already popped must reach the caller; the next call returns the error again.
       if (!out.empty()) return out;
       return std::unexpected(next.error());
     }

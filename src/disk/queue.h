@@ -1,16 +1,15 @@
 // DiskQueue: first in, first out, of byte strings, on disk.
 //
-// A queue is a row of segments, files of record blocks (record_block.h). Producers append to the last one, the consumer
-// reads the first; a segment that is read to its end is freed. Records wait in RAM only until they fill a block, and a
-// consumer that catches up takes them from there. Every byte is written once and read at most once.
+// A queue is a sequence of segments, files of record blocks (record_block.h). Producers append to the last one, the
+// consumer reads the first; a segment that is read to its end is freed. Records wait in RAM only until they fill a
+// block, and a consumer that catches up takes them from there. Every byte is written once and read at most once.
 //
 // Thread: Append from any thread; Pop and the Checkpointable functions from one thread, the owner. One lock inside.
 // Memory bound: two blocks (one being filled, one being read) and only while there is something in them: an idle queue
 // holds a few hundred bytes, so hundreds of queues may be open.
-// At the bound: there is none but the disk's. A failed write leaves the queue as it was: Append returns the error,
-// nothing of that batch is in the queue, and the same batch may be tried again.
-// Durability: what was appended or popped before a Commit stays so after a crash; later appends and pops never
-// happened.
+// Size bound: only the disk's. A failed write leaves the queue unchanged: Append returns the error, no record of that
+// batch is in the queue, and the same batch may be tried again.
+// Durability: what was appended or popped before a Commit stays so after a crash; later appends and pops are undone.
 
 #pragma once
 
@@ -39,12 +38,12 @@ class DiskQueue : public Checkpointable {
     size_t block_size = size_t{32} << 10;        // raw bytes of a block
     uint64_t segment_size = uint64_t{64} << 20;  // a segment is closed when it is this long
     Codec codec = Codec::kLz4;
-    // Consumed segments are kept until a manifest without them is committed. False for a queue that no manifest knows:
-    // they go at once.
+    // Consumed segments are kept until a manifest without them is committed. False for a queue that is in no manifest:
+    // they are removed at once.
     bool durable = true;
   };
 
-  // As the manifest's section says, or empty when there is none.
+  // Opens the state that the manifest's section describes, or an empty queue when there is no section.
   static Result<std::unique_ptr<DiskQueue>> Open(Env& env, const Manifest& manifest, const Options& options);
   ~DiskQueue() override;
 
@@ -52,12 +51,12 @@ class DiskQueue : public Checkpointable {
   Status Append(std::span<const std::string_view> records);
   Status Append(std::string_view record) { return Append(std::span(&record, 1)); }
 
-  // Up to `max` of the oldest records; fewer when the queue has no more, or the disk refuses to give them: then the
-  // next call says why.
+  // Up to `max` of the oldest records; fewer when the queue has no more, or when reading fails: then the next call
+  // returns the error.
   Result<std::vector<std::string>> Pop(size_t max);
 
-  // The oldest record, null when there is none. It stays in the queue, and the pointer valid, until PopFront or Pop:
-  // who moves it elsewhere pops it when that is done, and an error in between costs nothing.
+  // The oldest record, null when there is none. It stays in the queue, and the pointer valid, until PopFront or Pop. A
+  // caller that moves it elsewhere pops it afterwards, so an error in between loses nothing.
   Result<const std::string*> Front();
   void PopFront();  // REQUIRES: Front gave a record.
 
@@ -82,7 +81,8 @@ class DiskQueue : public Checkpointable {
   Result<bool> Step();
   void CountPopped();
   Status StartSegment();
-  // The reader's next record is in blocks on disk: opens, reads, frees segments. False when all of them are read.
+  // Moves the reader to its next record in the blocks on disk: opens, reads and frees segments. False when all blocks
+  // are read.
   Result<bool> NextOnDisk();
   Status FreeFrontSegment();
 

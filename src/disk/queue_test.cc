@@ -236,7 +236,7 @@ TEST_F(DiskQueueTest, NumbersThatDoNotFitAreCorrupt) {
     EXPECT_EQ(status.error().code(), ErrorCode::kCorrupt) << status.error().ToString();
     EXPECT_THAT(status.error().message(), testing::AnyOf(HasSubstr("queue q: "), HasSubstr("store/q-000000001.q: ")));
   }
-  // A segment of nothing but its header.
+  // A segment that has only its header.
   section.files = {{section.files[0].name, kFileHeaderSize}};
   EXPECT_EQ(outcome("reader_block", kFileHeaderSize).error().code(), ErrorCode::kCorrupt);
   EXPECT_EQ(outcome("reader_block", 0).error().code(), ErrorCode::kCorrupt);

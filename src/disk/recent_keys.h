@@ -1,12 +1,12 @@
-// RecentKeys: which keys came lately? A cache of 64-bit keys in front of a DRUM that only wants to hear of new ones
-// (the recent-URL cache of the thesis, ch. V).
+// RecentKeys: which keys were seen recently? A cache of 64-bit keys in front of a DRUM that only reports new ones (the
+// recent-URL cache of the thesis, ch. V).
 //
 // A key that is found here was stored before: its tuple need not touch the disk. A key that is not found may be new or
 // forgotten: DRUM decides. So the cache can only save work, never change an answer.
 //
-// Eight words a line, one line a set: seven keys and their CLOCK (a mark a key, and a hand). A look costs one cache
-// line; a key that was met again since the hand last passed stays, others make room. 0 marks an empty place, so key 0
-// is never found.
+// Each set is one cache line of eight words: seven keys and their CLOCK state (one mark per key, and a hand). A look-up
+// costs one cache line. A key that was seen again since the hand last passed it stays, others are replaced. 0 marks an
+// empty place, so key 0 is never found.
 //
 // Thread: one owner. Memory bound: the bytes given, rounded down to a power of two; 0 turns it off.
 
@@ -33,7 +33,7 @@ class RecentKeys {
   bool enabled() const { return lines_ != nullptr; }
   uint64_t bytes() const { return enabled() ? (mask_ + 1) * sizeof(Line) : 0; }
 
-  // True if the key is here; it is then marked as met again. REQUIRES: enabled()
+  // True if the key is here; it is then marked as seen again. REQUIRES: enabled()
   bool Contains(uint64_t key) {
     Line& line = LineOf(key);
     uint32_t found = 0;
@@ -58,11 +58,11 @@ class RecentKeys {
   static constexpr uint32_t kKeys = 7;
   struct alignas(64) Line {
     uint64_t keys[kKeys] = {};
-    uint32_t marks = 0;  // bit i: keys[i] was met since the hand passed it
+    uint32_t marks = 0;  // bit i: keys[i] was seen since the hand passed it
     uint32_t hand = 0;
   };
 
-  // Any bits would do if keys were hashes; the multiplication makes it so for keys that are not.
+  // If keys are hashes any bits will do; the multiplication is for keys that are not.
   Line& LineOf(uint64_t key) { return lines_[(key * 0x9e3779b97f4a7c15) >> shift_ & mask_]; }
 
   std::unique_ptr<Line[]> lines_;

@@ -87,7 +87,7 @@ void GrowingBytes::Append(const char* from, size_t count) {
 }
 
 void RecordBlockBuilder::Add(std::string_view record, uint32_t tag) {
-  // A record that shares this much with the one before has its host from there: no use to look for another.
+  // A record that shares this much with the one before has its host from there: no need to look for another.
   constexpr size_t kEnough = 24;
   const uint32_t number = records();
   size_t shared = 0;

@@ -1,13 +1,13 @@
 // Records (byte strings that resemble their neighbours) packed into the payload of a block.
 //
 // Each record is stored as how many bytes it shares with a record before it in the block, and the rest: front coding.
-// The record it leans on is the one just before, or, where that shares more, the last one that began with the same
-// bytes (the links of a page go back and forth between its own host and others). So less than half of the bytes reach
-// the block compressor, which makes it faster and the result smaller.
+// The reference is the record just before, or, where that shares more, the last one that began with the same bytes (the
+// links of a page alternate between its own host and others). So less than half of the bytes reach the block
+// compressor, which makes it faster and the result smaller.
 //
-// Payload, plain: tags (count × tag_width bytes), then for each record varints: shared × 2 + 1 if another record than
-// the last is meant; how many records back that is, if so; the length of the rest. Payload, compressible: the rests,
-// one after the other.
+// Payload, plain: tags (count × tag_width bytes), then for each record varints: shared × 2, plus 1 if the reference is
+// not the record just before; in that case how many records back it is; the length of the rest. Payload, compressible:
+// the rests, one after the other.
 //
 // A tag is a number of tag_width bytes (0, 1 or 2) that travels with its record and does not compress: DRUM's bucket.
 //
@@ -27,7 +27,7 @@
 
 namespace portolan {
 
-// Bytes that only grow, without the zeroing and the calls that std::string costs for each short piece.
+// A byte buffer that only grows, without the zeroing and the calls that std::string costs for each short piece.
 class GrowingBytes {
  public:
   // Room for `count` more bytes at the end; Use says how many of them were filled.
@@ -61,8 +61,8 @@ class RecordBlockBuilder {
   void Add(std::string_view record, uint32_t tag = 0);
   uint32_t records() const { return static_cast<uint32_t>(ends_.size()); }
   bool empty() const { return ends_.empty(); }
-  // Bytes that the payload would have now; more when the records in full are very much longer, so that a block that is
-  // closed by its size is also bounded in memory, here and in its reader.
+  // The size that the payload would have now. It is larger when the decoded records are very much longer, so that a
+  // block that is closed by its size is also bounded in memory, here and in its reader.
   size_t size() const {
     return std::max(tags_.size() + lengths_.size() + rests_.size(), texts_.size() / kMaxExpansion);
   }
@@ -90,19 +90,19 @@ class RecordBlockBuilder {
   std::string plain_;
 };
 
-// Walks the records of a decoded block. A payload that breaks its promises ends the walk with ok() false.
+// Reads the records of a decoded block. A malformed payload ends the reading with ok() false.
 class RecordBlockReader {
  public:
   RecordBlockReader() = default;
-  // Begins a block; memory is used again. REQUIRES: block.payload stays valid.
+  // Begins a block; memory is reused. REQUIRES: block.payload stays valid.
   void Start(const Block& block, size_t tag_width);
 
-  // False at the end, or when the payload is broken.
+  // False at the end, or when the payload is malformed.
   bool Next() {
     if (left_ == 0) return false;
     return Step();
   }
-  // Valid as long as this, until the next block.
+  // Valid until the next block, while this object lives.
   std::string_view record() const { return texts_.view().substr(begin_); }
   uint32_t tag() const { return tag_; }
   uint32_t left() const { return left_; }

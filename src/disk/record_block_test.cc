@@ -50,7 +50,7 @@ TEST(RecordBlockTest, RecordsAndTagsComeBack) {
   }
 }
 
-// docs/formats/blocks.md: tags, then (shared × 2, rest length) a record, then the rests.
+// docs/formats/blocks.md: tags, then (shared × 2, rest length) per record, then the rests.
 TEST(RecordBlockTest, GoldenBytes) {
   RecordBlockBuilder builder(1);
   builder.Add("http://example.com/a", 5);

@@ -10,7 +10,7 @@ void RemoveLater::Shared::Work() {
   std::vector<std::string> paths;
   {
     const std::lock_guard lock(mutex);
-    if (waiting.empty()) return;  // an earlier job had it all, or the owner is gone, and the Env perhaps with it
+    if (waiting.empty()) return;  // an earlier job removed everything, or the owner is gone, and perhaps the Env, too
     paths = std::exchange(waiting, {});
     ++working;
   }

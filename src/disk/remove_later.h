@@ -1,12 +1,12 @@
-// RemoveLater: removes files elsewhere.
+// RemoveLater: removes files on another thread.
 //
-// To give back the space of a file of gigabytes takes tens to hundreds of milliseconds, in whichever call takes the
-// last of its name and its handles. An owner that must not stand still for that closes its handles, which costs nothing
-// as long as the name is there, and leaves the name to a job.
+// Freeing the space of a file of gigabytes takes tens to hundreds of milliseconds, in the call that removes the last of
+// its name and its handles. An owner that must not block for that closes its handles, which costs nothing while the
+// name exists, and lets a job remove the name.
 //
 // Thread: one owner; the removing is done on the executor's threads.
-// Invariants: files go in the order in which they were given, where the executor has one thread. When this is gone no
-// job of its own touches the Env or a name any more.
+// Invariants: files are removed in the order in which they were given, if the executor has one thread. After
+// destruction none of its jobs touches the Env or a file any more.
 // Memory bound: the names that wait.
 
 #pragma once
@@ -26,15 +26,15 @@ class RemoveLater {
  public:
   // REQUIRES: `env` outlives this. Jobs may outlive both.
   RemoveLater(Env& env, Executor& executor) : executor_(executor), shared_(std::make_shared<Shared>(env)) {}
-  // Waits for a job that is at work and removes what still waits.
+  // Waits for a running job and removes what still waits.
   ~RemoveLater();
   RemoveLater(const RemoveLater&) = delete;
   RemoveLater& operator=(const RemoveLater&) = delete;
 
-  // REQUIRES: nobody uses these files, and no file has one of these names again while this lives.
+  // REQUIRES: these files are not in use, and none of these names is used again while this lives.
   void Remove(std::vector<std::string> paths);
 
-  // Those that could not be removed so far. They are the caller's again.
+  // The files that could not be removed so far. The caller is responsible for them again.
   std::vector<std::string> TakeFailed();
 
  private:

@@ -1,14 +1,15 @@
 // RoundPace: when may a DRUM be asked for a round before its memory is full?
 //
-// A round rewrites all of Z, so it is cheap while Z is small and dear later, whereas a hungry caller always wants its
-// answers now. The rule that serves both: start when the caller is hungry, something waits and no round is on, but not
-// before `ratio` times the cost of the last round has passed since it ended. A small crawl then has its answers within
-// milliseconds, and a large one spends at most 1/(1 + ratio) of its disk time on early rounds.
+// A round rewrites all of Z, so it is cheap while Z is small and expensive later, but a caller that runs dry ("hungry")
+// always wants its answers now. The rule: start when the caller is hungry, something waits and no round is running, but
+// not before `ratio` times the cost of the last round has passed since it ended. A small crawl then gets its answers
+// within milliseconds, and a large one spends at most 1/(1 + ratio) of its disk time on early rounds.
 //
-// The cost of a round is the time between the calls that saw it begin and end, and at least what rewriting Z takes at a
-// steady rate and a few files cost: so that a world whose clock stands still while a round runs keeps the same rule.
+// The cost of a round is the time between the calls that saw it begin and end, but at least the time to rewrite Z at a
+// fixed rate plus a fixed cost for its files. So the rule also works under a virtual clock, which stands still while a
+// round runs.
 //
-// It reads no clock and depends on nothing but the calls. Thread: one owner, the DRUM's.
+// It reads no clock; it depends only on the calls. Thread: one owner, the DRUM's.
 
 #pragma once
 
@@ -26,8 +27,8 @@ class RoundPace {
 
   struct Options {
     int64_t ratio = 10;
-    // A round also starts when tuples have waited so long and nobody is hungry, at a pace that costs next to nothing.
-    // kNever: only hunger and DRUM's own bounds start rounds.
+    // A round also starts when tuples have waited this long and the caller is not hungry, at a rate that costs next to
+    // nothing. kNever: only hunger and DRUM's own bounds start rounds.
     int64_t patience_ns = kNever;
     int64_t calm_ratio = 200;
     uint64_t bytes_per_second = 500'000'000;  // of Z, rewritten
@@ -59,8 +60,8 @@ class RoundPace {
     }
   }
 
-  // The first moment at which a round should start if nothing else happens. kNever: when something waits that is in no
-  // round yet. REQUIRES: Observe was called after the last change.
+  // The earliest time at which a round should start if nothing else happens. kNever: not before more tuples arrive.
+  // REQUIRES: Observe was called after the last change.
   int64_t NextStart(const Drum& drum, bool hungry) const {
     if (drum.RoundActive() || drum.waiting() == 0) return kNever;
     const auto rested = [&](int64_t ratio) { return begun_ == 0 ? 0 : end_ns_ + ratio * cost_ns_; };

@@ -36,7 +36,7 @@ Status RowSort::WriteRun() {
   std::ranges::sort(rows_);
   Run run;
   run.at = file_->Size();
-  // In the machine's own byte order: nobody else reads it.
+  // In the machine's own byte order: no other program reads it.
   RETURN_IF_ERROR(
       file_->Append(std::string_view(reinterpret_cast<const char*>(rows_.data()), rows_.size() * kRowSize)));
   run.end = file_->Size();

@@ -1,7 +1,7 @@
 // RowSort: rows of four numbers come back in rising order, however many there are.
 //
-// For checks that compare two things that stand in different orders, or look for what is there twice: what is compared
-// becomes a row (a hash, a place), and neighbours tell. Rows stay in memory up to the bound; beyond it they are written
+// For checks that compare two sets in different orders, or look for duplicates: each item becomes a row (a hash, a
+// place), and after sorting equal items are neighbours. Rows stay in memory up to the bound; beyond it they are written
 // to one file as sorted runs, which are read side by side at the end. The file has no name while it is used, so a kill
 // leaves nothing behind.
 //
@@ -43,7 +43,7 @@ class RowSort {
   RowSort(Env& env, const Options& options);
 
   Status Add(const Row& row);
-  // No more rows come. REQUIRES, the next two: it was called once.
+  // To be called once, after the last Add and before the next two functions.
   Status Sort();
   // The next row. False: there are no more.
   Result<bool> Next(Row& row);

@@ -13,10 +13,11 @@ class SyncLater::LaterFile : public File {
 
   Status Append(std::string_view bytes) override { return base_->Append(bytes); }
   Result<size_t> ReadAt(uint64_t offset, char* to, size_t count) override { return base_->ReadAt(offset, to, count); }
+  void WillNeed(uint64_t offset, uint64_t count) override { base_->WillNeed(offset, count); }
   Status Preallocate(uint64_t size) override { return base_->Preallocate(size); }
   Status Truncate(uint64_t size) override { return base_->Truncate(size); }
   Status Sync() override {
-    std::shared_ptr<File> other = base_;  // an older handle on the same file, once the lock is gone
+    std::shared_ptr<File> other = base_;  // an older handle on the same file, destroyed after the lock is released
     const std::lock_guard lock(notes_->mutex);
     notes_->files[base_->path()].swap(other);
     return {};
@@ -44,7 +45,7 @@ std::shared_ptr<File> SyncLater::Notes::Forget(const std::string& path) {
 }
 
 Status SyncLater::Remove(const std::string& path) {
-  std::shared_ptr<File> noted;  // goes after the lock: to close the last handle on a removed file frees its space
+  std::shared_ptr<File> noted;  // destroyed after the lock: closing the last handle on a removed file frees its space
   {
     const std::lock_guard lock(notes_->mutex);
     if (notes_->holder == std::this_thread::get_id()) {
@@ -106,7 +107,7 @@ Status SyncLater::Batch::Sync() {
         const std::lock_guard lock(notes_->mutex);
         for (std::shared_ptr<File>& file : files_) {
           const std::string path = file->path();
-          notes_->files.try_emplace(path, std::move(file));  // a later handle on the same file serves as well
+          notes_->files.try_emplace(path, std::move(file));  // a later handle on the same file will do as well
         }
       }
       files_.clear();

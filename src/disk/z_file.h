@@ -1,8 +1,9 @@
 // Z: DRUM's repository on disk, every key ever stored, sorted, with its value.
 //
 // A file of blocks (block_format.h): key blocks hold up to kKeysPerBlock keys, gap-coded (gap_code.h), and then their
-// values, fixed-size, in the same order; one end block with the number of keys closes the file, so that a file cut at a
-// block's edge is recognised. A round of DRUM reads the old Z from front to back and writes the new one beside it.
+// values, fixed-size, in the same order; one end block with the number of keys closes the file, so that a file
+// truncated between two blocks is recognised. A round of DRUM reads the old Z from front to back and writes the new one
+// beside it.
 //
 // Thread: one owner each. Memory bound: one block decoded and one being made: about 2 × kKeysPerBlock × (8 + value
 // size) bytes, and the reader's read-ahead.
@@ -58,14 +59,14 @@ class ZWriter {
 
 class ZReader {
  public:
-  // An empty path reads as an empty Z. The first key is ready when Open returns.
+  // An empty path is an empty Z. The first key is ready when Open returns.
   static Result<ZReader> Open(Env& env, const std::string& path, uint64_t length, size_t value_size, size_t read_ahead);
 
   // No key is left. REQUIRES, as for key() and value(): not empty_block().
   bool done() const { return count_ == 0; }
   uint64_t key() const { return keys_[at_]; }
   std::string_view value() const { return values_.substr(at_ * value_size_, value_size_); }
-  // Past the key; then, if empty_block(), NextBlock() is due.
+  // Skips the key; then, if empty_block(), NextBlock() must be called.
   void Pop() { ++at_; }
   bool empty_block() const { return at_ == count_ && count_ > 0; }
   Status NextBlock();

@@ -12,7 +12,7 @@
 namespace portolan {
 namespace {
 
-// Turns that one Settle gives to transfers that are ready at once; then other events get theirs.
+// Turns that one Settle gives to transfers that are ready at once; then other events are handled.
 constexpr int kMaxTurns = 4;
 // Sockets that one turn of the loop looks at; the others are ready in the next one.
 constexpr int kMaxReadySockets = 64;
@@ -38,7 +38,7 @@ Result<std::unique_ptr<CurlMulti>> CurlMulti::Create(EventLoop& loop, size_t max
   curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, OnTimer);
   curl_multi_setopt(multi, CURLMOPT_TIMERDATA, made.get());
   curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(max_connections));
-  // One request at a time on a connection: politeness asks for no more, and a stream that we cut ends no other.
+  // One request at a time per connection: politeness allows no more, and cutting a stream then affects no other.
   curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
   return made;
 }
@@ -101,9 +101,9 @@ void CurlMulti::OnSocketsReady() {
     const epoll_event& event = events[static_cast<size_t>(i)];
     const auto fd = static_cast<curl_socket_t>(event.data.u64 & 0xffffffff);
     const SocketWatch& watch = watches_[static_cast<size_t>(fd)];
-    // The turns of the sockets before may have ended this one, and given its number to another.
+    // Handling the earlier sockets may have closed this one and given its number to another.
     if (watch.what == CURL_POLL_NONE || watch.round != event.data.u64 >> 32) continue;
-    // A broken socket is called ready: libcurl then reads what is left, finds the error itself, and asks once more on
+    // A broken socket is reported as ready: libcurl then reads what is left, finds the error itself, and retries on
     // another connection where that is right. CURL_CSELECT_ERR would end the transfer without all that.
     const bool broken = (event.events & (EPOLLERR | EPOLLHUP)) != 0;
     const int mask = ((event.events & EPOLLIN) != 0 || broken ? CURL_CSELECT_IN : 0) |
@@ -120,7 +120,7 @@ void CurlMulti::OnAlarm() {
 }
 
 void CurlMulti::Settle() {
-  if (settling_) return;  // OnDone called us; the loop below goes on
+  if (settling_) return;  // called from OnDone; the loop below continues
   settling_ = true;
   for (int turn = 0;; ++turn) {
     int left = 0;

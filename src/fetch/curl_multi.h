@@ -1,13 +1,13 @@
 // CurlMulti: libcurl's multi interface on an EventLoop.
 //
-// libcurl says which sockets it wants watched and when it wants to be called; this keeps watches and one timer
-// accordingly, and tells of each transfer's end. The timer is only ever moved forward: libcurl sets it anew several
-// times a fetch, nearly always to later, and a timer that fires early just looks again.
+// libcurl says which sockets it wants watched and when it wants to be called. This class keeps the watches and one
+// timer, and reports the end of each transfer. The timer is only ever moved to an earlier time: libcurl sets it several
+// times per fetch, nearly always to later, and a timer that fires early just checks again.
 //
 // The sockets are in an epoll set of their own, of which the loop sees one descriptor: a watch of the loop's would cost
 // seven system calls and an allocation for each connection, this costs three.
 //
-// Thread: the loop's. Memory bound: a watch a socket.
+// Thread: the loop's. Memory bound: one watch per socket.
 
 #pragma once
 
@@ -26,7 +26,7 @@ namespace portolan {
 
 class CurlMulti {
  public:
-  // Called for each transfer that libcurl ended, from inside Settle; it may Add and Remove.
+  // Called for each transfer that libcurl ended, inside Settle; it may call Add and Remove.
   using OnDone = std::function<void(CURL* easy, CURLcode code)>;
 
   // REQUIRES: `loop` outlives this, and does not run in the destructor.
@@ -56,13 +56,13 @@ class CurlMulti {
 
   EventLoop& loop_;
   const OnDone on_done_;
-  const Clock& clock_ = Clock::Real();  // libcurl's timers are the machine's, whatever clock stamps the answers
+  const Clock& clock_ = Clock::Real();  // libcurl uses the machine's clock, whatever clock stamps the answers
   CURLM* multi_ = nullptr;
   int sockets_ = -1;  // the epoll set
   EventLoop::Id sockets_watch_{};
   struct SocketWatch {
     int what = CURL_POLL_NONE;  // what libcurl waits for; NONE: it does not
-    uint32_t round = 0;         // how often this descriptor was watched: tells late events of the socket before
+    uint32_t round = 0;         // how often this descriptor was watched: identifies late events of an earlier socket
   };
   std::vector<SocketWatch> watches_;  // by descriptor
   int64_t due_ns_ = kNever;           // when libcurl wants to be called

@@ -22,7 +22,7 @@ constexpr CodeRow kOurs = {kLocal, kLocal, kLocal};
 constexpr std::array<CodeRow, CURL_LAST> MakeRows() {
   std::array<CodeRow, CURL_LAST> rows;
   rows.fill(kUnexpected);
-  // An answer without a whole head that libcurl is content with: the connection closed between two lines.
+  // An answer without a whole head that libcurl accepts: the connection closed between two lines.
   rows[CURLE_OK] = {kEmptyReply, kReset, kAnswered};
 
   rows[CURLE_COULDNT_RESOLVE_HOST] = {kDnsFailed, kDnsFailed, kDnsFailed};
@@ -46,7 +46,7 @@ constexpr std::array<CodeRow, CURL_LAST> MakeRows() {
   rows[CURLE_SSL_INVALIDCERTSTATUS] = rows[CURLE_PEER_FAILED_VERIFICATION];
   rows[CURLE_SSL_PINNEDPUBKEYNOTMATCH] = rows[CURLE_PEER_FAILED_VERIFICATION];
 
-  // HTTP/0.9, or a scheme that is not ours. A URL that libcurl will not take apart is no better on the next day.
+  // HTTP/0.9, or a scheme that is not ours. A URL that libcurl cannot parse will not parse later either.
   rows[CURLE_UNSUPPORTED_PROTOCOL] = {kNotHttp, kNotHttp, kNotHttp};
   rows[CURLE_URL_MALFORMAT] = rows[CURLE_UNSUPPORTED_PROTOCOL];
   rows[CURLE_WEIRD_SERVER_REPLY] = {kNotHttp, kNotHttp, kBadFraming};
@@ -58,7 +58,7 @@ constexpr std::array<CodeRow, CURL_LAST> MakeRows() {
   rows[CURLE_HTTP3] = rows[CURLE_HTTP2];
   rows[CURLE_QUIC_CONNECT_ERROR] = rows[CURLE_HTTP2];
 
-  // A line longer than libcurl's own limit of 100 KiB is "out of memory" to it.
+  // libcurl reports a line longer than its own limit of 100 KiB as "out of memory".
   rows[CURLE_OUT_OF_MEMORY] = {kLocal, kHeadTooLarge, kLocal};
   for (const CURLcode ours :
        {CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_COULDNT_RESOLVE_PROXY, CURLE_WRITE_ERROR, CURLE_READ_ERROR,
@@ -73,8 +73,8 @@ constexpr std::array<CodeRow, CURL_LAST> MakeRows() {
 
 constexpr std::array<CodeRow, CURL_LAST> kCodeRows = MakeRows();
 
-// A proxy that resolves names and connects for us has met what we would have met ourselves. SOCKS has no word for a
-// name that does not exist: proxies say that the host is unreachable, or just that they failed.
+// A proxy that resolves names and connects for us reports what we would have met ourselves. SOCKS has no code for a
+// name that does not exist: proxies report that the host is unreachable, or just that they failed.
 FetchOutcome OutcomeOfProxy(CURLproxycode code) {
   switch (code) {
     case CURLPX_REPLY_CONNECTION_REFUSED:
@@ -135,7 +135,7 @@ FetchOutcome OutcomeOfTransfer(const TransferEnd& end) {
   if (Says(end, "chunked-encod") || (end.code == CURLE_WEIRD_SERVER_REPLY && Says(end, "Content-Length"))) {
     return kBadFraming;
   }
-  // Over HTTP/2 libcurl's own limit breaks off nghttp2, which can only say that it was broken off.
+  // Over HTTP/2 libcurl's own limit aborts nghttp2, which can only report that it was aborted.
   if (end.code == CURLE_RECV_ERROR &&
       (Says(end, "Too large response headers") || Says(end, "user callback function failed"))) {
     return kHeadTooLarge;

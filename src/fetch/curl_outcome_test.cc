@@ -62,7 +62,7 @@ TEST(CurlOutcomeTest, NothingThatIsNotOurFaultIsTriedForEver) {
   for (const CURLcode code : {CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_FTP_WEIRD_227_FORMAT}) {
     EXPECT_NE(FollowOf(Of(code, TransferPhase::kConnecting), 0).retry, Retry::kNow);
   }
-  // What a SOCKS proxy says of the host it was asked for.
+  // What a SOCKS proxy reports about the host it was asked for.
   for (const CURLproxycode code : {CURLPX_REPLY_HOST_UNREACHABLE, CURLPX_REPLY_GENERAL_SERVER_FAILURE,
                                    CURLPX_REPLY_CONNECTION_REFUSED, CURLPX_REPLY_NOT_ALLOWED}) {
     const FetchOutcome outcome = OutcomeOfTransfer({.code = CURLE_PROXY, .detail = {}, .proxy = code});

@@ -18,7 +18,7 @@ namespace {
 
 // libcurl's own time limit only ends what ours did not.
 constexpr int64_t kSafetyMs = 5'000;
-thread_local bool giving_up = false;      // connections that libcurl closes now have a request that nobody waits for
+thread_local bool giving_up = false;      // connections that libcurl closes now carry an abandoned request
 constexpr long kUploadBuffer = 16 << 10;  // libcurl's least; a GET is smaller. NOLINT(google-runtime-int)
 
 HttpVersion ProtocolOf(CURL* easy) {
@@ -84,10 +84,10 @@ Status CurlTransfer::SetUp() {
   set(CURLOPT_TCP_NODELAY, 1L);
   set(CURLOPT_BUFFERSIZE, number(options.buffer_bytes));
   set(CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
-  // Names are resolved elsewhere. libcurl walks its own cache at the end of every fetch, so it had better be empty.
+  // Names are resolved elsewhere. libcurl walks its own cache at the end of every fetch, so it is kept empty.
   set(CURLOPT_DNS_CACHE_TIMEOUT, 0L);
   set(CURLOPT_CONNECTTIMEOUT_MS, number(options.limits.connect_ns / kMillisecond + kSafetyMs));
-  // libcurl's clock runs on while a transfer is stalled for want of memory.
+  // libcurl's clock keeps running while a transfer is stalled because memory is short.
   set(CURLOPT_TIMEOUT_MS, number(options.budget != nullptr ? 0 : options.limits.total_ns / kMillisecond + kSafetyMs));
   set(CURLOPT_MAXAGE_CONN, number(std::max<int64_t>(1, options.idle_ns / kSecond)));
   set(CURLOPT_PROXY, options.proxy.c_str());  // "" also keeps the environment's away
@@ -96,7 +96,8 @@ Status CurlTransfer::SetUp() {
   set(CURLOPT_SSL_VERIFYPEER, number(options.verify_tls ? 1 : 0));
   set(CURLOPT_SSL_VERIFYHOST, number(options.verify_tls ? 2 : 0));
   set(CURLOPT_SSL_SESSIONID_CACHE, 0L);  // TlsSessions does it
-  // libcurl reads the authorities once a loop, not once a connection, but only where there is no directory of them.
+  // libcurl reads the certificate authorities once per loop, not once per connection, but only if there is no directory
+  // of them.
   set(CURLOPT_CAPATH, static_cast<char*>(nullptr));
   if (!options.ca_file.empty()) set(CURLOPT_CAINFO, options.ca_file.c_str());
 
@@ -140,12 +141,13 @@ int CurlTransfer::OnConnected(void* self, char* /*ip*/, char* /*local_ip*/, int 
   return static_cast<CurlTransfer*>(self)->OnConnection() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
-// Comes again when the connection broke without a byte and libcurl would ask once more on a new one, at once. The host
-// has seen the first request, so the next one keeps its distance: whoever schedules decides. A kept connection that was
-// closed is nobody's fault; a server that refuses on a new one is tried as often as others that break off.
+// Called again when the connection broke without a byte and libcurl wants to retry at once on a new one. The host has
+// seen the first request, so the next one must keep its distance: the scheduler decides when. A kept connection that
+// was closed is not a failure of the server; a server that refuses on a new one is tried as often as others that break
+// off.
 bool CurlTransfer::OnConnection() {
   if (phase_ != TransferPhase::kConnecting) {
-    // Else the new connection is kept unused, and the next fetch finds a kept one again.
+    // Otherwise the new connection is kept unused, and the next fetch finds a kept one again.
     curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
     return kept_ ? Cut(FetchOutcome::kLocal, "the kept connection was closed")
                  : Cut(FetchOutcome::kReset, "the request was refused");
@@ -193,9 +195,9 @@ void CurlTransfer::GiveUp(CurlMulti& multi) {
   giving_up = false;
 }
 
-// After an error libcurl keeps an HTTP/2 connection for the next request, also one that it can no longer read: that
-// request would be seen by the server and its answer by nobody. Reset, it is dead to libcurl and over for the server,
-// which may still be sending. Of a stream that failed alone, or that we cut, the server was told.
+// After an error libcurl keeps an HTTP/2 connection for the next request, even one that it can no longer read: the
+// server would see that request, but its answer would be lost. After a reset the connection is closed for libcurl and
+// for the server, which may still be sending. If only a stream failed, or we cut it, the server was told.
 void CurlTransfer::SpoilConnection(CURLcode code) {
   if (decided_ || code == CURLE_HTTP2_STREAM) return;
   curl_socket_t fd = CURL_SOCKET_BAD;
@@ -217,8 +219,8 @@ size_t CurlTransfer::OnBody(char* bytes, size_t size, size_t count, void* self) 
   return static_cast<CurlTransfer*>(self)->Body({bytes, size * count}) ? size * count : (size * count == 0 ? 1 : 0);
 }
 
-// Ends of HTTP/1 bodies over TLS with which libcurl is content and we are not: without a goodbye where nothing else
-// ends the body; or inside a body whose length is too large for libcurl.
+// Ends of HTTP/1 bodies over TLS that libcurl accepts and we do not: without close_notify where nothing else ends the
+// body; or inside a body whose length is too large for libcurl.
 bool CurlTransfer::CutUnnoticed() {
   if (response_.tls_version.empty() || ProtocolOf(easy_) == HttpVersion::k2) return false;
   const auto length = head_.content_length();

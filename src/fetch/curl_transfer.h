@@ -1,4 +1,4 @@
-// CurlTransfer: a fetch on a libcurl easy handle, which the next fetch uses again. For TLS, HTTP/2 and proxies.
+// CurlTransfer: a fetch on a libcurl easy handle, which is reused for the next fetch. For TLS, HTTP/2 and proxies.
 //
 // Thread: the loop's. Memory bound: Exchange's, and libcurl's buffer.
 
@@ -23,7 +23,7 @@ namespace portolan {
 
 class CurlTransfer : public Exchange {
  public:
-  // See Exchange; `sessions` outlives this, too.
+  // See Exchange; `sessions` must outlive this, too.
   static Result<std::unique_ptr<CurlTransfer>> Create(const FetchOptions& options, const RequestFields& fields,
                                                       TlsSessions& sessions, ReceiveRoom& room, size_t slot,
                                                       int64_t* deadline);
@@ -32,18 +32,18 @@ class CurlTransfer : public Exchange {
   CURL* easy() const { return easy_; }
   static CurlTransfer* Of(CURL* easy);
 
-  // Readies the handle. REQUIRES: no fetch runs.
+  // Prepares the handle. REQUIRES: no fetch runs.
   void Begin(FetchTask&& task);
   // libcurl ended it. REQUIRES: the handle is still in its multi, which knows errno and version.
   FetchResponse Finish(CURLcode code);
   // We ended it.
   FetchResponse Finish(FetchOutcome outcome, std::string_view detail);
-  // Takes it out of `multi` before its end; what was not sent never is.
+  // Takes it out of `multi` before its end; bytes that were not sent yet are never sent.
   void GiveUp(CurlMulti& multi);
-  // It was stalled (Exchange) and is not any more: libcurl hands over what it kept meanwhile. False: it is over, take
-  // it with Finish(CURLcode). REQUIRES: not from inside libcurl.
+  // It was stalled (Exchange) and may continue: libcurl hands over what it kept. False: it is over, take it with
+  // Finish(CURLcode). REQUIRES: not from inside libcurl.
   bool GoOn();
-  // It ended in an error: its connection, if libcurl keeps it, is for nobody.
+  // It ended in an error: its connection, if libcurl keeps it, must not be used again.
   void SpoilConnection(CURLcode code);
 
  private:

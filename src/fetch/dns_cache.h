@@ -1,7 +1,7 @@
-// DnsCache: what is known of names, until it is too old.
+// DnsCache: the answers for names, until they are too old.
 //
-// Thread: one owner. Memory bound: `max_entries`, each the name, its addresses and about 120 bytes; the entry that was
-// not used for longest goes. Ordered, not hashed: strangers choose the names.
+// Thread: one owner. Memory bound: `max_entries`, each the name, its addresses and about 120 bytes; the least recently
+// used entry is dropped. Ordered, not hashed: outsiders choose the names.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace portolan {
 
-// What is known of a name.
+// The answer for a name.
 struct DnsFact {
   FetchOutcome outcome = FetchOutcome::kDnsFailed;
   std::vector<Address> addresses;  // not empty when kAnswered
@@ -39,7 +39,7 @@ class DnsCache {
     DnsFact fact;
   };
   const size_t max_entries_;
-  std::list<Entry> used_;  // the last used first
+  std::list<Entry> used_;  // most recently used first
   // Keys are views of the entries' names, which a list never moves.
   std::map<std::string_view, std::list<Entry>::iterator> by_name_;
 };

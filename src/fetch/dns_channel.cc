@@ -31,7 +31,7 @@ FetchOutcome OutcomeOfAres(int status) {
       return FetchOutcome::kAnswered;
     case ARES_ENODATA:
     case ARES_ENOTFOUND:
-    case ARES_EBADNAME:  // no name that the DNS could hold
+    case ARES_EBADNAME:  // not a valid DNS name
     case ARES_EBADSTR:
     case ARES_ENONAME:
       return FetchOutcome::kDnsNotFound;
@@ -47,7 +47,7 @@ FetchOutcome OutcomeOfAres(int status) {
   }
 }
 
-// c-ares says "no server" when it could not make a socket, too.
+// c-ares reports "no server" also when it could not make a socket.
 bool OutOfDescriptors() {
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
@@ -79,7 +79,7 @@ Result<std::unique_ptr<DnsChannel>> DnsChannel::Create(EventLoop& loop, const Re
 Result<std::unique_ptr<DnsChannel::Line>> DnsChannel::MakeLine() {
   auto line = std::make_unique<Line>(*this);
   ares_options settings{};
-  char dns_only[] = "b";  // the hosts file is the resolver's
+  char dns_only[] = "b";  // the resolver reads the hosts file itself
   settings.flags = ARES_FLAG_NOSEARCH;
   settings.timeout = static_cast<int>(std::max<int64_t>(1, options_.timeout_ns / kMillisecond));
   settings.tries = std::max(1, options_.tries);
@@ -221,7 +221,8 @@ void DnsChannel::Watch(Line& line, int fd, bool read, bool write) {
     watches_.erase(known);
   }
   auto watch = loop_.WatchFd(fd, read, write, [this, of = &line, fd](EventLoop::Readiness ready) {
-    // A socket in error is both to c-ares: it finds the error by reading or writing, and closes it.
+    // A socket in error is reported as readable and writable: c-ares finds the error by reading or writing, and closes
+    // it.
     if (ready.failed) watches_.erase(fd);
     ares_process_fd(of->channel, ready.readable || ready.failed ? fd : ARES_SOCKET_BAD,
                     ready.writable || ready.failed ? fd : ARES_SOCKET_BAD);

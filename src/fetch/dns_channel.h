@@ -1,15 +1,15 @@
 // DnsChannel: questions to DNS servers with c-ares, on an EventLoop.
 //
 // c-ares retries by itself: each server `tries` times, with a time limit that doubles from round to round; a name's A
-// and AAAA records are asked for together. This gives it sockets that are ready and the passing of time.
+// and AAAA records are asked for together. This class tells it which sockets are ready and when time has passed.
 //
 // Each question has a c-ares channel (a Line) for itself, and so a socket for itself, on a source port that the kernel
-// draws anew: a forger must guess that port and the 16 bits of the question's number (RFC 5452). Questions that share a
-// socket would leave him only the number. c-ares 1.18 can neither limit the questions per socket nor vary the case of
-// names (0x20). A line whose question is answered closes its socket and serves another question.
+// chooses anew at random: a forger must guess that port and the 16-bit query id (RFC 5452). If questions shared a
+// socket, only the id would have to be guessed. c-ares 1.18 can neither limit the questions per socket nor vary the
+// case of names (0x20). A line whose question is answered closes its socket and serves another question.
 //
-// Thread: the loop's; the destructor when the loop does not run. Memory bound: a line is about 75 KB; as many as there
-// are questions out, which the caller bounds, and kIdleLines that wait for the next.
+// Thread: the loop's; the destructor when the loop does not run. Memory bound: about 75 KB per line; one line per
+// outstanding question, which the caller bounds, and up to kIdleLines idle ones.
 
 #pragma once
 
@@ -41,7 +41,7 @@ struct DnsAnswer {
 
 class DnsChannel {
  public:
-  // Called for each question once, perhaps from inside Ask.
+  // Called once for each question, perhaps inside Ask.
   using OnAnswer = std::function<void(const std::string& name, const DnsAnswer& answer)>;
 
   static Result<std::unique_ptr<DnsChannel>> Create(EventLoop& loop, const ResolverOptions& options,
@@ -51,7 +51,7 @@ class DnsChannel {
   DnsChannel& operator=(const DnsChannel&) = delete;
 
   void Ask(const std::string& name);
-  // Every question that is out is answered with kCancelled.
+  // Every outstanding question is answered with kCancelled.
   void CancelAll();
   size_t outstanding() const { return outstanding_; }
 
@@ -75,8 +75,8 @@ class DnsChannel {
   static void OnResult(void* line, int status, int timeouts, ares_addrinfo* result);
   void Answer(Line& line, const DnsAnswer& answer);
   void Watch(Line& line, int fd, bool read, bool write);
-  // After every call into c-ares: a line without a question is free for the next. Not from inside such a call, where
-  // the socket is still open.
+  // To be called after every call into c-ares: a line without a question becomes free for the next. Not inside such a
+  // call, where the socket is still open.
   void Settle(Line& line);
   void Tick();
 

@@ -6,11 +6,11 @@
 namespace portolan {
 namespace {
 
-// The body's first buffer, and by how much what it holds is rounded up. A Content-Length is a promise of strangers:
-// more is not reserved before the bytes come.
+// The body's first buffer, and the unit to which what it holds is rounded up. A Content-Length cannot be trusted: more
+// is not reserved before the bytes come.
 constexpr uint64_t kFirstBuffer = uint64_t{16} << 10;
 constexpr uint64_t kStep = uint64_t{16} << 10;
-// A fetch that is stalled has a deadline that does not come.
+// The deadline of a stalled fetch: it is never reached.
 constexpr int64_t kStalledDeadline = kNoDeadline - 1;
 
 }  // namespace
@@ -70,7 +70,7 @@ bool Exchange::Body(std::string_view bytes) {
   const size_t size = response_.body.size() + taken.size();
   if (size > response_.body.capacity()) {
     size_t buffer = BufferFor(size);
-    // What is not paid for waits, unless it is no memory before it is written.
+    // Bytes without memory taken for them wait, unless their buffer uses no memory before it is written.
     if (options_.budget != nullptr && buffer < kMapped) {
       buffer = std::max<size_t>(size, std::min<uint64_t>(buffer, response_.lease.bytes()));
     }
@@ -144,7 +144,7 @@ void Exchange::Stall() {
   *deadline_ = kStalledDeadline;
 }
 
-// The speed is measured anew, and all limits are later by as much.
+// The speed is measured anew, and all time limits move by the stalled time.
 void Exchange::Resume() {
   const int64_t now = options_.clock->NowNs();
   not_read_ns_ += now - std::exchange(stalled_ns_, 0);
@@ -154,15 +154,17 @@ void Exchange::Resume() {
   SetDeadline();
 }
 
-double Exchange::Sluggishness(int64_t now_ns, int64_t least_ns) {
+double Exchange::Sluggishness(int64_t now_ns, int64_t since_ns, int64_t least_ns) {
   if (phase_ != TransferPhase::kBody || stalled()) return 0;
-  const int64_t since = judged_ns_;
-  if (since != 0 && now_ns - since < least_ns) return 0;
-  const uint64_t came = response_.wire_bytes - std::exchange(judged_bytes_, response_.wire_bytes);
+  if (judged_ns_ != 0 && judged_ns_ >= since_ns) {
+    const double seconds = static_cast<double>(now_ns - judged_ns_) / kSecond;
+    const auto came = static_cast<double>(std::max<uint64_t>(response_.wire_bytes - judged_bytes_, 1));
+    const double sluggishness = static_cast<double>(response_.lease.bytes()) * seconds / came;
+    if (sluggishness > ReceiveRoom::kMaxSluggishness) return now_ns - judged_ns_ < least_ns ? 0 : sluggishness;
+  }
   judged_ns_ = now_ns;
-  if (since == 0) return 0;
-  const double seconds = static_cast<double>(now_ns - since) / kSecond;
-  return static_cast<double>(response_.lease.bytes()) * seconds / static_cast<double>(std::max<uint64_t>(came, 1));
+  judged_bytes_ = response_.wire_bytes;
+  return 0;
 }
 
 void Exchange::SetDeadline() {

@@ -1,20 +1,21 @@
-// Exchange: one fetch from task to response, whoever moves its bytes (CurlTransfer, PlainTransfer).
+// Exchange: one fetch from task to response, for both engines that move its bytes (CurlTransfer, PlainTransfer).
 //
 //   kConnecting ──connected──▶ kAsked ──first line──▶ kHead ──empty line──▶ kBody ──▶ TakeResponse
 //
-// All limits are kept here and not by the engines, so that each ends in its own outcome with what was received so far.
-// Size limits are checked as bytes come; time limits at `deadline`, which the owner compares with the clock now and
-// then.
+// All limits are enforced here and not by the engines, so that each ends in its own outcome and keeps what was received
+// so far. Size limits are checked as bytes arrive; time limits at `deadline`, which the owner compares with the clock
+// from time to time.
 //
-// What it receives is paid for before it is received, out of the loop's ReceiveRoom. Where there is none the fetch
-// stalls: nothing is read, and no time limit passes, until Resume.
+// Memory is taken from the loop's ReceiveRoom before bytes are received. When there is none the fetch stalls: nothing
+// is read, and time limits do not run, until Resume.
 //
 // Thread: the loop's. Invariant: *deadline is kNoDeadline unless a fetch runs. Memory bound: its lease, which covers
-// what is received and the free part of the body's buffer; of a buffer of kMapped bytes or more the free part is no
-// memory yet. While a buffer grows the old one is there, too: one at a time in a loop.
+// what is received and the free part of the body's buffer; in a buffer of kMapped bytes or more the free part uses no
+// memory yet. While a buffer grows the old one exists, too: one at a time per loop.
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -34,7 +35,7 @@ inline constexpr int64_t kNoDeadline = INT64_MAX;
 
 class Exchange {
  public:
-  // `deadline` is where this writes when it wants CheckTime to be called; all outlive this.
+  // `deadline` is where this writes when CheckTime must be called; all must outlive this.
   Exchange(const FetchOptions& options, const RequestFields& fields, ReceiveRoom& room, size_t slot, int64_t* deadline)
       : options_(options), fields_(fields), room_(room), slot_(slot), deadline_(deadline) {}
   virtual ~Exchange() = default;
@@ -42,19 +43,23 @@ class Exchange {
   Exchange& operator=(const Exchange&) = delete;
 
   size_t slot() const { return slot_; }
-  // Has a time limit passed? Then the owner ends it with this outcome.
+  // If a time limit has passed, the outcome with which the owner must end the fetch.
   std::optional<FetchOutcome> CheckTime(int64_t now_ns);
 
-  // What was paid for its beginning. REQUIRES: a fetch runs, and has received nothing.
+  // The lease that was taken when it began. REQUIRES: a fetch runs, and has received nothing.
   void Hold(ByteLease&& lease) { response_.lease = std::move(lease); }
   ByteLease& lease() { return response_.lease; }
+  const ByteLease& lease() const { return response_.lease; }
+  // Of its body, by its Content-Length; 0: it says nothing.
+  uint64_t promised_bytes() const { return std::min(head_.content_length().value_or(0), options_.limits.max_body); }
   int64_t begin_ns() const { return response_.times.begin_ns; }
   bool stalled() const { return stalled_ns_ != 0; }
   void Stall();
   void Resume();
-  // Bytes that it holds for each that comes in a second, as of the time since the last call or stall; 0 before
-  // `least_ns` of that have passed, and when it does not receive a body.
-  double Sluggishness(int64_t now_ns, int64_t least_ns);
+  // Bytes that it holds divided by bytes received per second, measured since the last call that found it quick (at most
+  // kMaxSluggishness), since it stalled, or since `since_ns`, whichever is last. 0: it is quick, fewer than `least_ns`
+  // have passed, or it does not receive a body.
+  double Sluggishness(int64_t now_ns, int64_t since_ns, int64_t least_ns);
 
  protected:
   void Begin(FetchTask&& task);
@@ -63,15 +68,15 @@ class Exchange {
   // the fetch, see decided_.
   bool HeaderLine(std::string_view line);
   bool Body(std::string_view bytes);
-  // How much may be received now, up to `most`; 0: nothing, it is stalled.
+  // How many bytes may be received now, up to `most`; 0: none, it is stalled.
   size_t MayReceive(size_t most);
   // Likewise, all of `bytes` of a body or nothing.
   bool MayTake(size_t bytes);
-  // Nothing more is there for now: gives back what was paid for and did not come.
+  // No more bytes are ready: gives back memory that was taken for bytes that did not come.
   void GiveBackUnused();
   // Decides the outcome; always false.
   bool Cut(FetchOutcome outcome, std::string_view detail);
-  // Bytes that are neither head nor body, chunk sizes say. They count as life.
+  // Bytes that are neither head nor body, such as chunk sizes. They count as progress.
   void Received(size_t bytes);
   FetchResponse TakeResponse(FetchOutcome outcome);
 
@@ -91,8 +96,8 @@ class Exchange {
 
   void SetDeadline();
   size_t BufferFor(size_t size) const;  // the body's capacity when it has grown to `size`
-  uint64_t CostOf(size_t body) const;   // of the answer with so much body
-  bool Pay(size_t bytes);               // for so much more body
+  uint64_t CostOf(size_t body) const;   // of the answer with this much body
+  bool Pay(size_t bytes);               // for this much more body
   bool TooSlow(int64_t now_ns);
 
   ReceiveRoom& room_;
@@ -102,7 +107,7 @@ class Exchange {
   int64_t window_ns_ = 0;  // begin of the window that measures speed
   uint64_t window_bytes_ = 0;
   int64_t stalled_ns_ = 0;   // since when; 0: not
-  int64_t not_read_ns_ = 0;  // time that our own bound took, which no limit counts
+  int64_t not_read_ns_ = 0;  // time lost to our own memory bound; no time limit counts it
   int64_t judged_ns_ = 0;    // of Sluggishness
   uint64_t judged_bytes_ = 0;
 };

@@ -61,7 +61,7 @@ TEST(FetchFaultsTest, AddressesThatAreNotPublicAreNotConnectedTo) {
   EXPECT_EQ(server.connections(), 0);
 }
 
-// A listener whose queue is full lets further greetings wait: nobody refuses and nobody answers.
+// A listener whose queue is full lets further connections wait: they are neither refused nor accepted.
 TEST(FetchFaultsTest, ConnectionThatIsNotTakenUp) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -147,7 +147,7 @@ TEST(FetchFaultsTest, LengthsThatContradict) {
         Try({}, Play(std::string("HTTP/1.1 200 OK\r\nContent-Length: ") + length + "\r\n\r\nhello"));
     EXPECT_EQ(huge.outcome, FetchOutcome::kBadFraming) << huge.detail;
   }
-  // A promise that nobody keeps is one all the same.
+  // A Content-Length is taken as given even if the body is shorter.
   const FetchResponse most = Try({}, Play("HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\nhello"));
   EXPECT_EQ(most.outcome, FetchOutcome::kDisconnected) << most.detail;
   EXPECT_EQ(most.body, "hello");

@@ -193,7 +193,7 @@ TEST(FetchHttpTest, NewConnectionEachTimeWhenAskedFor) {
   EXPECT_EQ(server.connections(), 3);
 }
 
-// A server may close a kept connection at any time; that is no failure of the next page. But it has seen a request:
+// A server may close a kept connection at any time; that is not a failure of the next page. But it has seen a request:
 // when the next one comes is not for the loop to decide.
 TEST(FetchHttpTest, ConnectionClosedWhileKeptIsOpenedAnewByTheNextFetch) {
   for (const bool reset : {false, true}) {

@@ -147,7 +147,7 @@ void FetchLoop::StartPlain(FetchTask&& task, ByteLease&& lease) {
   }
   PlainTransfer& transfer = *plain_transfers_[plain_free_.back()];
   plain_free_.pop_back();
-  ++running_;
+  room_.set_running(++running_);
   transfer.Begin(std::move(task));
   transfer.Hold(std::move(lease));
   plain_->Start(transfer);
@@ -164,7 +164,7 @@ void FetchLoop::StartCurl(FetchTask&& task, ByteLease&& lease) {
   }
   CurlTransfer& transfer = *curl_transfers_[curl_free_.back()];
   curl_free_.pop_back();
-  ++running_;
+  room_.set_running(++running_);
   transfer.Begin(std::move(task));
   if (options_.budget != nullptr) curl_leases_[transfer.slot()] = lease.Split(ReceiveRoom::kCurlBytes);
   transfer.Hold(std::move(lease));
@@ -189,7 +189,7 @@ void FetchLoop::OnPlainDone(PlainTransfer& transfer) {
 void FetchLoop::End(std::vector<size_t>& free, size_t index, FetchResponse&& response) {
   if (&free == &curl_free_) curl_leases_[index].Release();
   free.push_back(index);
-  --running_;
+  room_.set_running(--running_);
   Answer(std::move(response));
 }
 
@@ -212,8 +212,9 @@ void FetchLoop::EndPlain(size_t index, FetchOutcome outcome, std::string_view de
 void FetchLoop::OnRoom() {
   if (stopping_) return;
   DeliverWaiting();
-  for (Exchange* exchange : room_.TakeResumable()) GoOn(*exchange);
+  for (Exchange* exchange : room_.TakeSmall()) GoOn(*exchange);
   StartWaiting();
+  for (Exchange* exchange : room_.TakeLarge()) GoOn(*exchange);
   multi_->Settle();
 }
 
@@ -245,14 +246,14 @@ bool FetchLoop::EndSluggish(int64_t now_ns) {
     if (deadlines_[exchange.slot()] == kNoDeadline) return;
     const uint64_t bytes = exchange.lease().bytes();
     held += bytes;
-    const double sluggishness = exchange.Sluggishness(now_ns, kJudgeNs);
-    if (sluggishness <= ReceiveRoom::kMaxSluggishness || bytes <= ReceiveRoom::kFirstBytes) return;
+    const double sluggishness = exchange.Sluggishness(now_ns, tight_ns_, kJudgeNs);
+    if (sluggishness == 0 || bytes <= ReceiveRoom::kFirstBytes) return;
     slow.push_back({sluggishness, exchange.slot(), bytes});
   };
   for (const auto& transfer : curl_transfers_) judge(*transfer);
   for (const auto& transfer : plain_transfers_) judge(*transfer);
   // Where most of it is held by pages on their way to a slow disk, no body is to blame.
-  if (held < options_.budget->total() / 4 / options_.loops) return false;
+  if (held < options_.budget->used() / 2 / options_.loops) return false;
   std::ranges::sort(slow, std::greater(), &Slow::sluggishness);
   const uint64_t enough = options_.budget->total() / 8;
   uint64_t freed = 0;

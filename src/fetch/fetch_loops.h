@@ -1,9 +1,9 @@
-// FetchLoops: fetching as the shard sees it. Event loops (FetchLoop) and a resolver (Resolver), each a thread.
+// FetchLoops: the shard's interface to fetching: event loops (FetchLoop) and a resolver (Resolver), one thread each.
 //
 // The tasks of a host go to the same loop, where its connection may still be open and its TLS session is kept.
 //
-// Thread: Fetch and Resolve from any thread; neither waits nor answers from inside. Stop from the thread that made it,
-// when nobody sends any more.
+// Thread: Fetch and Resolve from any thread; neither blocks nor answers inside the call. Stop from the thread that made
+// it, after the last Fetch and Resolve.
 
 #pragma once
 
@@ -21,7 +21,7 @@ namespace portolan {
 
 class FetchLoops : public FetchPort {
  public:
-  // REQUIRES: `handler` outlives this. kInvalidArgument names the option that cannot be.
+  // REQUIRES: `handler` outlives this. kInvalidArgument names the option that is invalid.
   static Result<std::unique_ptr<FetchLoops>> Create(const FetchOptions& options, FetchHandler& handler);
   ~FetchLoops() override;
   FetchLoops(const FetchLoops&) = delete;

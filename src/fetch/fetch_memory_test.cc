@@ -126,13 +126,63 @@ TEST(FetchMemoryTest, SmallPagesPassWhereLargeBodiesWait) {
   EXPECT_LE(budget.peak(), budget.total());
 }
 
+// A body of up to 128 KiB is small here: it does not wait until all slow ones are ended.
+TEST(FetchMemoryTest, CommonPagesPassWhereLargeBodiesWait) {
+  ByteBudget budget(32 * kMiB);
+  const ScriptServer server(Serve);
+  Fetcher fetcher(Within(budget));
+  constexpr size_t kSlow = 60;
+  for (size_t i = 0; i < kSlow; ++i) fetcher.Send(server.Url("/drip500000"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  for (int i = 0; i < 40; ++i) fetcher.Send(server.Url(i % 2 == 0 ? "/50000" : "/chunked50000"));
+  size_t cut = 0;
+  const size_t whole = CountUntil(fetcher, 40, [&](const FetchResponse& response) {
+    cut += response.outcome == FetchOutcome::kSlowCut ? 1 : 0;
+    return response.outcome == FetchOutcome::kAnswered && response.body.size() == 50'000;
+  });
+  EXPECT_EQ(whole, 40U);
+  EXPECT_LT(cut, 8U) << "they waited for slow ones to be ended";
+  EXPECT_LE(budget.peak(), budget.total());
+}
+
+TEST(FetchMemoryTest, BodiesThatTurnOutLargeComeWhole) {
+  ByteBudget budget(16 * kMiB);
+  const ScriptServer server(Serve);
+  Fetcher fetcher(Within(budget));
+  constexpr size_t kFetches = 80;
+  for (size_t i = 0; i < kFetches; ++i) fetcher.Send(server.Url(i % 4 == 0 ? "/60000" : "/chunked900000"));
+  fetcher.WaitForCount(kFetches);
+  for (const FetchResponse& response : fetcher.TakeAll()) {
+    EXPECT_EQ(response.outcome, FetchOutcome::kAnswered) << response.detail;
+    EXPECT_TRUE(response.body.size() == 60'000 || response.body.size() == 900'000) << response.body.size();
+  }
+  EXPECT_LE(budget.peak(), budget.total());
+  EXPECT_EQ(budget.used(), 0U);
+}
+
+TEST(FetchMemoryTest, NoBodyIsElectedWhilePagesHoldWhatOthersNeedToBegin) {
+  ByteBudget budget(8 * kMiB);
+  ByteLease pages(budget);
+  const ScriptServer server(Serve);
+  Fetcher fetcher(Within(budget));
+  pages.Grow(7 * kMiB);
+  fetcher.Send(server.Url("/900000"));  // begins, because nothing else does
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(fetcher.count(), 0U);
+  EXPECT_LT(budget.peak(), 7 * kMiB + (200 << 10));
+  fetcher.Send(server.Url("/5000"));
+  pages.Resize(4 * kMiB);
+  fetcher.WaitForCount(2);
+  for (const FetchResponse& response : fetcher.TakeAll()) EXPECT_EQ(response.outcome, FetchOutcome::kAnswered);
+}
+
 TEST(FetchMemoryTest, SlowBodiesAreEndedWhenOthersNeedTheirMemory) {
   ByteBudget budget(8 * kMiB);
   const ScriptServer server(Serve);
   FetchOptions options = Within(budget);
   options.limits.max_body = options.limits.max_wire_bytes = 2 * kMiB;
   Fetcher fetcher(options);
-  for (int i = 0; i < 12; ++i) fetcher.Send(server.Url("/drip900000"));
+  for (int i = 0; i < 4; ++i) fetcher.Send(server.Url("/drip900000"));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   for (int i = 0; i < 8; ++i) fetcher.Send(server.Url("/800000"));
   size_t cut = 0;

@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A SOCKS5 proxy (RFC 1928) that writes down whom it was asked for, and is the web behind it as well.
+// A SOCKS5 proxy (RFC 1928) that records which hosts it was asked for, and plays the web behind it as well.
 class SocksProxy {
  public:
   // `reply`: 0 for success.
@@ -143,7 +143,7 @@ TEST_F(FetchProxyTest, AHostThatTheProxyDoesNotFindIsNotTriedForEver) {
   }
 }
 
-// A crawl may go on without the proxy that it began with.
+// A crawl may be continued without the proxy that it began with.
 TEST_F(FetchProxyTest, WithoutTheProxyAStandInIsNobody) {
   Fetcher fetcher;
   const FetchResponse response = Get(fetcher, "a.test", Address::Unresolved("a.test", HashKey::Known()));

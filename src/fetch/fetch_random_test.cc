@@ -1,4 +1,4 @@
-// Answers that are damaged at random: whatever comes, each fetch ends once, in an outcome that fits what is kept of it.
+// Answers that are damaged at random: each fetch ends exactly once, in an outcome that fits what is kept of it.
 
 #include <gtest/gtest.h>
 

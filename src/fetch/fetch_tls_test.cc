@@ -102,7 +102,7 @@ TEST_F(FetchTlsTest, HandshakeThatHangsIsAConnectTimeout) {
   EXPECT_EQ(response.outcome, FetchOutcome::kConnectTimeout) << response.detail;
 }
 
-// Where only the connection's end ends the body, anybody on the way could have ended it.
+// If only the end of the connection ends the body, anyone on the network path could have ended it.
 TEST_F(FetchTlsTest, ABodyWithoutLengthIsWholeOnlyWithTheServersGoodbye) {
   struct Case {
     const char* answer;
@@ -160,7 +160,7 @@ TEST_F(FetchTlsTest, ClosedWithoutAByteAndInsideTheHead) {
   }
 }
 
-// As on plain sockets (FetchFaultsTest), whatever libcurl makes of them.
+// The same outcomes as on plain sockets (FetchFaultsTest), although libcurl reports them differently.
 TEST_F(FetchTlsTest, HeadsThatCannotBeRightAreNoAnswer) {
   for (const auto& [answer, outcome] : {
            std::pair("HTTP/1.1 2 x\r\nContent-Length: 2\r\n\r\nhi", FetchOutcome::kNotHttp),
@@ -269,8 +269,8 @@ class FetchHttp2Test : public FetchTlsTest {
 };
 
 // libcurl gives up an HTTP/2 answer whose head is too large and keeps the connection, which cannot be read from then
-// on: the next request would reach the server, and its answer nobody. It notices if bytes of the answer are left, so
-// the head is just larger than libcurl's limit of 128 KiB.
+// on: the next request would reach the server, and its answer would be lost. It notices if bytes of the answer are
+// left, so the head is just larger than libcurl's limit of 128 KiB.
 TEST_F(FetchHttp2Test, AConnectionThatFailedIsNotUsedAgain) {
   for (const char* name : {"/page.html", "/flood.html"}) std::ofstream(dir_ + name) << "page";
   std::string flood;

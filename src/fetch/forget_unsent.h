@@ -1,8 +1,7 @@
-// A fetch that was given up leaves no ghost.
+// A fetch that was given up sends nothing more.
 //
-// The system goes on sending what was written to a socket after it is closed: when a network that was gone is back, a
-// host would get requests that nobody waits for any more, beside those that are made by then. A socket that is told to
-// forget is reset instead.
+// After a socket is closed the system still sends what was written to it. When a lost network returns, a host would get
+// these abandoned requests in addition to the current ones. ForgetUnsent makes the close a reset, which drops them.
 
 #pragma once
 

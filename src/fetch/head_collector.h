@@ -1,10 +1,9 @@
-// HeadCollector: the head of the final answer, out of the lines that a connection brings.
+// HeadCollector: collects the head of the final answer from the lines that a connection delivers.
 //
-// Interim answers (1xx but 101, RFC 9110 section 15.2) are passed over, trailers are counted and left out. An HTTP/2
-// head is spelt as HTTP/1.1 would, status line included: readers of archives know no other.
+// Interim answers (1xx except 101, RFC 9110 section 15.2) are skipped; trailers are counted and left out. An HTTP/2
+// head is written in HTTP/1.1 form, with a status line: archive readers know no other form.
 //
-// Memory bound: limits.max_bytes, which all lines share, so that neither a flood of interim answers nor one of trailers
-// gets past it.
+// Memory bound: limits.max_bytes, which all lines share, so that neither interim answers nor trailers can exceed it.
 
 #pragma once
 
@@ -24,7 +23,7 @@ class HeadCollector {
     kWhole,      // this line ended the final head
     kTooLarge,   // more bytes or lines than the limits
     kBadLength,  // Content-Lengths that differ, or one of 2^64 and above; libcurl reads such a body to the end
-    kNotHttp,    // a status line that our own reader refuses; libcurl is more lenient
+    kNotHttp,    // a status line that our own parser refuses; libcurl is more lenient
   };
 
   void Begin(const HeadLimits& limits);
@@ -36,7 +35,7 @@ class HeadCollector {
   int status() const { return status_; }
   uint64_t bytes() const { return bytes_; }  // of all lines
   std::optional<uint64_t> content_length() const { return content_length_; }
-  // From the status line to the empty line; begins anew with each Begin.
+  // From the status line to the empty line; cleared by Begin.
   std::string_view text() const { return head_; }
   std::string TakeHead() { return std::move(head_); }
 

@@ -1,13 +1,13 @@
-// HostsFile: names that this machine's administrator gave addresses to (hosts(5)), which count before the DNS.
+// HostsFile: the system's hosts(5) file, whose entries take precedence over the DNS.
 //
 // A line is an address and the names that have it; '#' begins a comment. Names are compared without case and without
-// the dot that may end them. Lines that are not of this form are passed over, as the C library does.
+// the dot that may end them. Lines of any other form are skipped, as the C library does.
 //
 // The file is looked at again when a name is asked for and a second has passed since the last look; it is read again
-// when its time, size or identity changed. A file that is not there, or is not a regular file, names nobody.
+// when its time, size or identity changed. A file that does not exist, or is not a regular file, counts as empty.
 //
 // Thread: one owner. Memory bound: the names within the first kMaxBytes of the file, some 16 MiB at most; a longer file
-// is logged, and its later lines do not count.
+// is logged, and its later lines are ignored.
 
 #pragma once
 
@@ -35,12 +35,12 @@ class HostsFile {
   // An empty path: there is no such file.
   explicit HostsFile(std::string path) : path_(std::move(path)) {}
 
-  // The addresses of a lower-case name, in the file's order; null when the file does not have it. Valid until the next
+  // The addresses of a lower-case name, in the file's order; null when it is not in the file. Valid until the next
   // call.
   const std::vector<Address>* Find(std::string_view name, int64_t now_ns);
 
  private:
-  // What tells one state of the file from another.
+  // Identifies one state of the file.
   struct Stamp {
     uint64_t device = 0, inode = 0, size = 0;
     int64_t changed_ns = 0;

@@ -16,7 +16,8 @@
 namespace portolan {
 namespace {
 
-// Sockets that one turn of the loop looks at, and pieces that one of them may bring: the others wait no longer.
+// The most sockets that one turn of the loop handles, and the most pieces that it reads from one, so that the others do
+// not wait long.
 constexpr int kMaxReady = 64;
 constexpr int kMaxReads = 4;
 
@@ -65,7 +66,7 @@ std::string PlainHttp::KeyOf(const PlainTransfer& transfer) {
 
 void PlainHttp::Start(PlainTransfer& transfer) {
   if (transfer.port() == 0) {
-    transfer.Refuse(FetchOutcome::kNotHttp, "a URL without a port that can be read");
+    transfer.Refuse(FetchOutcome::kNotHttp, "the URL has no readable port");
     return FailLater(transfer);
   }
   const int kept = options_.reuse_connections ? TakeKept(KeyOf(transfer)) : -1;
@@ -77,7 +78,7 @@ void PlainHttp::Start(PlainTransfer& transfer) {
   transfer.set_socket(fd);
   if (kept < 0) return;
   transfer.OnConnected(/*kept=*/true);
-  // The answer, or the news that the server is gone, comes by way of the set either way.
+  // The answer, or the error if the server is gone, is reported by the epoll set either way.
   if (Send(fd, transfer)) {
     socket.transfer = nullptr;
     CloseSocket(fd);
@@ -109,7 +110,7 @@ int PlainHttp::Connect(PlainTransfer& transfer) {
   const socklen_t size = SocketAddress(transfer.task().address, transfer.port(), address);
   int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
   if (fd < 0 && (errno == EMFILE || errno == ENFILE) && !idle_.empty()) {
-    DropIdle(idle_.begin());  // one that nobody uses for one that somebody wants
+    DropIdle(idle_.begin());  // frees a descriptor for the new connection
     fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
   }
   if (fd < 0 || (connect(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 && errno != EINPROGRESS)) {
@@ -132,7 +133,7 @@ void PlainHttp::Watch(int fd, uint32_t events, bool known) {
   epoll_ctl(set_, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
 }
 
-// Out of the set: a socket in it that is not read would tell of its end again and again.
+// Out of the set: a socket in it that is not read would report its end again and again.
 void PlainHttp::Unwatch(int fd) { epoll_ctl(set_, EPOLL_CTL_DEL, fd, nullptr); }
 
 void PlainHttp::Resume(PlainTransfer& transfer) { Watch(transfer.socket(), EPOLLIN, /*known=*/false); }
@@ -144,10 +145,10 @@ void PlainHttp::OnReady() {
     const epoll_event& event = events[static_cast<size_t>(i)];
     const auto fd = static_cast<int>(event.data.u64 & 0xffffffff);
     const Socket& socket = sockets_[static_cast<size_t>(fd)];
-    // The turns of the sockets before may have ended this one, and given its number to another.
+    // Handling the earlier sockets may have closed this one and given its number to another.
     if (socket.round != event.data.u64 >> 32) continue;
     if (socket.is_idle) {
-      DropIdle(socket.idle);  // closed, or something nobody asked for
+      DropIdle(socket.idle);  // closed, or it sent unexpected bytes
     } else if (socket.transfer != nullptr) {
       OnEvent(fd, event.events);
     }
@@ -196,7 +197,7 @@ bool PlainHttp::Read(int fd, PlainTransfer& transfer) {
     const ssize_t got = recv(fd, buffer_.data(), most, 0);
     if (got > 0) {
       if (transfer.Feed({buffer_.data(), static_cast<size_t>(got)})) return true;
-      // A piece that does not fill the buffer was all there is.
+      // A piece that does not fill the buffer is the last for now.
       if (static_cast<size_t>(got) < most) break;
     } else if (got == 0) {
       return transfer.OnClosed();
@@ -207,7 +208,7 @@ bool PlainHttp::Read(int fd, PlainTransfer& transfer) {
     }
   }
   transfer.GiveBackUnused();
-  return false;  // the set tells of the rest
+  return false;  // the epoll set reports the rest
 }
 
 void PlainHttp::End(int fd, PlainTransfer& transfer) {

@@ -4,9 +4,9 @@
 // connect, two epoll_ctl, send, as many recv as it has pieces of kReadBytes, and close.
 //
 // A kept connection belongs to a host name at an address and port, and waits in the set: when the other side closes it
-// or says something unasked it is let go. Above options.idle_connections the one that waited longest goes.
+// or sends unexpected bytes it is dropped. Above options.idle_connections the one that waited longest is closed.
 //
-// Thread: the loop's. Memory bound: a few hundred bytes a connection and one read buffer.
+// Thread: the loop's. Memory bound: a few hundred bytes per connection and one read buffer.
 
 #pragma once
 
@@ -28,7 +28,7 @@ namespace portolan {
 
 class PlainHttp {
  public:
-  // A transfer is over: take it with Finish() or Finish(…). May Start others.
+  // A transfer is over: take it with Finish() or Finish(…). May call Start for others.
   using OnDone = std::function<void(PlainTransfer& transfer)>;
 
   // REQUIRES: `loop` and `options` outlive this, and the loop does not run in the destructor.
@@ -37,13 +37,14 @@ class PlainHttp {
   PlainHttp(const PlainHttp&) = delete;
   PlainHttp& operator=(const PlainHttp&) = delete;
 
-  // REQUIRES: Begin was called on it. If it fails at once it is over in the next turn of the loop, never from inside.
+  // REQUIRES: Begin was called on it. If it fails at once it is reported in the next turn of the loop, never inside
+  // this call.
   void Start(PlainTransfer& transfer);
-  // It was stalled (Exchange) and is not any more.
+  // It was stalled (Exchange) and may continue.
   void Resume(PlainTransfer& transfer);
   // Ends its connection. on_done is not called.
   void Abandon(PlainTransfer& transfer);
-  // Lets go what has waited for longer than options.idle_ns.
+  // Closes connections that have been idle for longer than options.idle_ns.
   void CloseIdle(int64_t now_ns);
 
  private:
@@ -55,12 +56,12 @@ class PlainHttp {
     std::string key;
   };
   using IdleList = std::list<Idle>;  // the one that waits longest first
-  // What a descriptor is to us now.
+  // What a descriptor is used for now.
   struct Socket {
     PlainTransfer* transfer = nullptr;
     IdleList::iterator idle{};
     bool is_idle = false;
-    uint32_t round = 0;  // how often this descriptor was ours: tells late events of the socket before
+    uint32_t round = 0;  // how often this descriptor was used: identifies late events of an earlier socket
     size_t sent = 0;     // of the request
   };
 

@@ -68,7 +68,7 @@ bool PlainTransfer::End(FetchOutcome outcome, std::string_view detail) {
 
 bool PlainTransfer::Feed(std::string_view bytes) {
   if (phase_ != TransferPhase::kBody && FeedHead(bytes)) {
-    // Bytes that nobody asked for: this connection cannot be trusted with another request.
+    // Unexpected bytes: this connection must not be used for another request.
     reusable_ = reusable_ && bytes.empty();
     return true;
   }
@@ -88,7 +88,7 @@ bool PlainTransfer::FeedHead(std::string_view& bytes) {
       line = line_;
     }
     if (!head_.has_status()) {
-      // Empty lines before an answer mean nothing.
+      // Empty lines before an answer are ignored.
       if (line == "\r\n" || line == "\n") {
         Received(line.size());
         line_.clear();
@@ -123,10 +123,10 @@ bool PlainTransfer::OnHead() {
   const std::string connection = head.fields.Joined("connection");
   stays_open_ =
       response_.version == HttpVersion::k11 ? !HasToken(connection, "close") : HasToken(connection, "keep-alive");
-  // RFC 9112 6.1: where the two disagree somebody between us may have seen another end. And HTTP/1.0 knows no coding.
+  // RFC 9112 6.1: if the two disagree, an intermediary may have seen another end. And HTTP/1.0 has no transfer codings.
   const bool coded = head.fields.Find("transfer-encoding").has_value();
   if (coded && (response_.version == HttpVersion::k10 || head.fields.Find("content-length"))) stays_open_ = false;
-  constexpr int kSwitchingProtocols = 101;  // whatever follows is no HTTP
+  constexpr int kSwitchingProtocols = 101;  // what follows is not HTTP
   if (head.status == kSwitchingProtocols) stays_open_ = false;
   switch (framing_.kind) {
     case BodyFraming::kNone:
@@ -138,9 +138,9 @@ bool PlainTransfer::OnHead() {
     case BodyFraming::kBadLength:
       return End(FetchOutcome::kBadFraming, "Content-Lengths that differ or are too large");
     case BodyFraming::kUntilClose:
-      // A length that is no number: whoever wrote it meant something else than "until the end".
+      // A length that is not a number does not mean "until the end of the connection".
       if (const auto length = head.fields.Find("content-length"); length && !std::ranges::all_of(*length, IsDigit)) {
-        return End(FetchOutcome::kBadFraming, "Content-Length is no number");
+        return End(FetchOutcome::kBadFraming, "Content-Length is not a number");
       }
       return false;
     case BodyFraming::kChunked:
@@ -203,7 +203,7 @@ bool PlainTransfer::OnClosed() {
 }
 
 bool PlainTransfer::OnError(int os_error) {
-  const char* words = strerror(os_error);  // NOLINT(concurrency-mt-unsafe): glibc's has a buffer a thread
+  const char* words = strerror(os_error);  // NOLINT(concurrency-mt-unsafe): glibc's has one buffer per thread
   switch (phase_) {
     case TransferPhase::kConnecting:
       return End(OutcomeOfConnectError(os_error), words);

@@ -1,8 +1,8 @@
-// PlainTransfer: a fetch over HTTP/1.1 without TLS, as a machine that is fed bytes: no system call is in it.
+// PlainTransfer: a fetch over HTTP/1.1 without TLS, as a state machine that is fed bytes: it makes no system calls.
 //
-// Why not libcurl here, too: for a page over a new connection it costs 50 us more (`bench fetch`), most of it in
-// twelve system calls that a GET does not need and in its own bookkeeping. What a body's end is follows RFC 9112 by
-// http/ (FramingOf, ChunkedDecoder), so that archives read back the same.
+// Why not libcurl here, too: it costs 50 us more per page over a new connection (`bench fetch`), mostly in twelve
+// system calls that a GET does not need and in its own bookkeeping. Where a body ends follows RFC 9112 by http/
+// (FramingOf, ChunkedDecoder), so that archives are read back the same way.
 //
 // Thread: the loop's. Memory bound: Exchange's, and a line of a head.
 
@@ -25,15 +25,15 @@ class PlainTransfer : public Exchange {
   // REQUIRES: no fetch runs.
   void Begin(FetchTask&& task);
 
-  // Where to: the task's address, and this port; 0: its URL has none that can be read.
+  // Connect to the task's address and this port; 0: the URL has no readable port.
   uint16_t port() const { return port_; }
   const FetchTask& task() const { return response_.task; }
 
-  // It cannot begin. Always true.
+  // The fetch cannot begin. Returns true always.
   bool Refuse(FetchOutcome outcome, std::string_view detail) { return End(outcome, detail); }
 
   bool connecting() const { return phase_ == TransferPhase::kConnecting; }
-  // There is a connection; request() is to be sent.
+  // There is a connection; request() must be sent.
   void OnConnected(bool kept) { Connected(kept); }
   std::string_view request() const { return sent_.empty() ? response_.request_head : sent_; }
 
@@ -47,12 +47,12 @@ class PlainTransfer : public Exchange {
   // Bytes came, or the other side closed. True: the fetch is over, take it with Finish().
   bool Feed(std::string_view bytes);
   bool OnClosed();
-  // The connection broke. Likewise.
+  // The connection broke. Returns as Feed does.
   bool OnError(int os_error);
 
   // REQUIRES: one of those was true.
   FetchResponse Finish();
-  // Somebody else ended it.
+  // The owner ended it (a time limit, a stop).
   FetchResponse Finish(FetchOutcome outcome, std::string_view detail);
 
   // After an end by Feed: the connection may carry another request.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "fetch/exchange.h"
@@ -10,7 +11,8 @@
 namespace portolan {
 namespace {
 
-constexpr uint64_t kPiece = uint64_t{64} << 10;  // that one who goes on holds more
+constexpr uint64_t kPiece = uint64_t{64} << 10;  // that a fetch which goes on holds more
+constexpr uint64_t kMostSmall = uint64_t{1} << 20;
 
 }  // namespace
 
@@ -22,13 +24,19 @@ struct ReceiveRoom::Bell {
 };
 
 ReceiveRoom::ReceiveRoom(const FetchOptions& options, std::function<void()> on_free)
-    : budget_(options.budget), bell_(std::make_shared<Bell>()) {
+    : budget_(options.budget), max_running_(options.max_in_flight), bell_(std::make_shared<Bell>()) {
   bell_->ring = std::move(on_free);
   if (budget_ == nullptr) return;
   const uint64_t total = budget_->total();
   const uint64_t reserve = std::min(options.loops * options.limits.max_body, total / 4);
   leave_fetch_ = total / 4 + reserve;
-  leave_body_ = leave_fetch_ + total / 8;
+  small_.leave = leave_fetch_ + total / 32;
+  large_.leave = leave_fetch_ + total / 8;
+  small_bytes_ = std::min(total / 128, kMostSmall);
+  leave_small_seat_ = total / 8;
+  // An elected small body that turned out large holds this much more than bodies may; one per loop.
+  const uint64_t more = options.loops * (small_bytes_ + kPiece);
+  leave_moved_ = leave_fetch_ - std::min(leave_fetch_, more);
 }
 
 ReceiveRoom::~ReceiveRoom() {
@@ -57,13 +65,42 @@ bool ReceiveRoom::Start(uint64_t bytes, bool forced, ByteLease& lease) {
   return false;
 }
 
+ReceiveRoom::Line& ReceiveRoom::LineOf(const Exchange& exchange, uint64_t bytes) {
+  return std::max(exchange.promised_bytes(), exchange.lease().bytes() + bytes) <= small_bytes_ ? small_ : large_;
+}
+
+uint64_t ReceiveRoom::LeaveOfSeat(const Line& line) const {
+  if (&line == &small_) return leave_small_seat_;
+  return moved_ != nullptr ? leave_moved_ : leave_fetch_;
+}
+
+uint64_t ReceiveRoom::LeaveOf(const Line& line) const {
+  return line.leave + std::min((max_running_ - running_) * kFirstBytes, budget_->total() / 8);
+}
+
+bool ReceiveRoom::MayElect(const Line& line, const Exchange& exchange) const {
+  if (line.elected != nullptr || holding_ || budget_->free() < LeaveOfSeat(line)) return false;
+  return &line == &large_ || moved_ == nullptr || exchange.promised_bytes() > 0;
+}
+
+void ReceiveRoom::NoteLarge(const Exchange& exchange) {
+  if (moved_ != &exchange && small_.elected != &exchange) return;
+  (moved_ == &exchange ? moved_ : small_.elected) = nullptr;
+  if (!small_.stalled.empty()) Ring();
+}
+
 bool ReceiveRoom::Grow(Exchange& exchange, uint64_t bytes) {
   if (budget_ == nullptr) return true;
-  if (elected_ != &exchange) {
-    // Those that wait come first.
-    if (stalled_.empty() && exchange.lease().TryGrow(bytes, leave_body_)) return true;
-    if (elected_ != nullptr || holding_ || !stalled_.empty()) return false;
-    elected_ = &exchange;
+  Line& line = LineOf(exchange, bytes);
+  if (line.elected != &exchange) {
+    if (!line.stalled.empty()) return false;  // those that wait come first
+    if (!exchange.lease().TryGrow(bytes, LeaveOf(line))) {
+      if (!MayElect(line, exchange)) return false;
+      line.elected = &exchange;
+      exchange.lease().Grow(bytes);
+    }
+    if (&line == &large_) NoteLarge(exchange);
+    return true;
   }
   exchange.lease().Grow(bytes);
   return true;
@@ -71,25 +108,44 @@ bool ReceiveRoom::Grow(Exchange& exchange, uint64_t bytes) {
 
 void ReceiveRoom::Stall(Exchange& exchange) {
   exchange.Stall();
-  stalled_.push_back(&exchange);
-  Await(kBody, kPiece + leave_body_);
+  Line* line = &LineOf(exchange, kPiece);
+  if (small_.elected == &exchange) {  // it is refused only what makes it large
+    line = &large_;
+    small_.elected = nullptr;
+    moved_ = &exchange;
+    if (!small_.stalled.empty()) Ring();
+  }
+  line->stalled.push_back(&exchange);
+  AwaitRoom(*line);
 }
 
-std::vector<Exchange*> ReceiveRoom::TakeResumable() {
-  if (stalled_.empty()) return {};
-  std::ranges::stable_sort(stalled_, {}, [](const Exchange* exchange) { return exchange->begin_ns(); });
+void ReceiveRoom::AwaitRoom(const Line& line) {
+  Await(line.kind, kPiece + LeaveOf(line));
+  if (line.elected == nullptr && !holding_) Await(line.seat, LeaveOfSeat(line));
+}
+
+std::vector<Exchange*> ReceiveRoom::TakeFrom(Line& line) {
+  if (line.stalled.empty()) return {};
+  const Exchange* favoured = moved_turn_ ? moved_ : nullptr;
+  std::ranges::stable_sort(line.stalled, {}, [favoured](const Exchange* exchange) {
+    return std::tuple(exchange != favoured, exchange->promised_bytes() == 0, exchange->begin_ns());
+  });
   size_t count = 0;
-  if (elected_ == nullptr && !holding_) {
-    elected_ = stalled_.front();
-    elected_->lease().Grow(kPiece);
+  if (MayElect(line, *line.stalled.front())) {
+    line.elected = line.stalled.front();
+    line.elected->lease().Grow(kPiece);
     ++count;
+    if (&line == &large_) moved_turn_ = !moved_turn_;
   }
-  while (count < stalled_.size() && stalled_[count]->lease().TryGrow(kPiece, leave_body_)) ++count;
-  const auto end = stalled_.begin() + static_cast<ptrdiff_t>(count);
-  std::vector<Exchange*> resumable(stalled_.begin(), end);
-  stalled_.erase(stalled_.begin(), end);
-  for (Exchange* exchange : resumable) exchange->Resume();
-  if (!stalled_.empty()) Await(kBody, kPiece + leave_body_);
+  while (count < line.stalled.size() && line.stalled[count]->lease().TryGrow(kPiece, LeaveOf(line))) ++count;
+  const auto end = line.stalled.begin() + static_cast<ptrdiff_t>(count);
+  std::vector<Exchange*> resumable(line.stalled.begin(), end);
+  line.stalled.erase(line.stalled.begin(), end);
+  for (Exchange* exchange : resumable) {
+    if (&line == &large_) NoteLarge(*exchange);
+    exchange->Resume();
+  }
+  if (!line.stalled.empty()) AwaitRoom(line);
   return resumable;
 }
 
@@ -101,20 +157,25 @@ bool ReceiveRoom::MayDeliver() {
 
 void ReceiveRoom::Forget(Exchange& exchange) {
   if (budget_ == nullptr) return;
-  if (exchange.stalled()) std::erase(stalled_, &exchange);
-  if (elected_ != &exchange) return;
-  elected_ = nullptr;
-  if (stalled_.empty()) return;
-  const std::lock_guard lock(bell_->mutex);
-  bell_->ring();  // the next one is elected
+  NoteLarge(exchange);  // or nothing at all, which is as good
+  for (Line* line : {&small_, &large_}) {
+    if (exchange.stalled()) std::erase(line->stalled, &exchange);
+    if (line->elected != &exchange) continue;
+    line->elected = nullptr;
+    if (!line->stalled.empty()) Ring();  // the next one is elected
+  }
 }
 
 void ReceiveRoom::HoldElections(bool hold) {
-  if (std::exchange(holding_, hold) == hold || hold || stalled_.empty()) return;
+  if (std::exchange(holding_, hold) == hold || hold) return;
+  if (!small_.stalled.empty() || !large_.stalled.empty()) Ring();
+}
+
+void ReceiveRoom::Ring() {
   const std::lock_guard lock(bell_->mutex);
   bell_->ring();
 }
 
-bool ReceiveRoom::tight() const { return budget_ != nullptr && budget_->free() < leave_body_ + kPiece; }
+bool ReceiveRoom::tight() const { return budget_ != nullptr && budget_->free() < LeaveOf(large_) + kPiece; }
 
 }  // namespace portolan

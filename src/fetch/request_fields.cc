@@ -18,7 +18,7 @@ bool HasControl(std::string_view text) {
   });
 }
 
-// The name of "Name: value"; empty where it is no header field.
+// The name of "Name: value"; empty if it is not a header field.
 std::string_view NameOf(std::string_view line) {
   const size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
@@ -82,7 +82,7 @@ Status CheckAddedField(std::string_view line) {
                                                                   "Range"};
   for (const std::string_view one : kForbidden) {
     if (!EqualsIgnoringCase(name, one)) continue;
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is the crawler's own to send, or not", name));
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is set by the crawler and cannot be given", name));
   }
   return {};
 }
@@ -138,7 +138,7 @@ Result<RequestFields> RequestFields::Create(const FetchOptions& options) {
     }
     shared.sent += "\r\n";
     shared.archived += "\r\n";
-    // A name without a value takes libcurl's own field away.
+    // A name without a value removes libcurl's own field.
     if (options.accept.empty()) shared.lines.emplace_back("Accept:");
     if (!options.proxy.empty()) shared.lines.emplace_back("Proxy-Connection:");
     shared.nodes.resize(shared.lines.size());

@@ -1,10 +1,10 @@
-// RequestFields: the header fields of every request, as libcurl wants them, as sockets send them and as the archive
-// writes them.
+// RequestFields: the header fields of every request, in the forms for libcurl, for our own sockets and for the archive.
 //
 // The fields that all requests share are made once, in one form for each Audience; a conditional request puts its own
 // before them. libcurl reads the lists and copies nothing, so a fetch allocates nothing for them.
 //
-// What only the seeds' servers may see is archived as "Name: [not archived]": archives are handed on.
+// Fields that only the seeds' servers may see are archived as "Name: [not archived]", because archives are passed on to
+// others.
 //
 // Thread: immutable after Create; views and lists live as long as this.
 
@@ -28,14 +28,14 @@ namespace portolan {
 
 class RequestFields {
  public:
-  // kInvalidArgument for a field that would end its line, or is no field.
+  // kInvalidArgument for a field that contains a line end, or is not a header field.
   static Result<RequestFields> Create(const FetchOptions& options);
 
   RequestFields(RequestFields&&) = default;
   RequestFields(const RequestFields&) = delete;
 
-  // What is one fetch's own: whom it speaks to, and the fields before the shared ones where it is conditional. Not
-  // moved while it runs.
+  // The part that belongs to one fetch: its audience, and the fields before the shared ones if it is conditional. Must
+  // not be moved while the fetch runs.
   struct Conditional {
     Audience audience = Audience::kAnyone;
     std::string etag_line;
@@ -67,10 +67,11 @@ class RequestFields {
   const Shared& Of(const Conditional& conditional) const { return shared_[static_cast<size_t>(conditional.audience)]; }
 
   std::array<Shared, 3> shared_;    // by Audience
-  std::optional<SeedHosts> seeds_;  // none: everybody gets the same
+  std::optional<SeedHosts> seeds_;  // none: all servers get the same
 };
 
-// Is it a header field that a person may add: "Name: value" on one line, and none that the crawler makes itself?
+// Checks that it is a header field that the operator may add: "Name: value" on one line, and not one that the crawler
+// sends itself.
 Status CheckAddedField(std::string_view line);
 // "name=value", as one or several with "; " between them.
 Status CheckCookie(std::string_view text);

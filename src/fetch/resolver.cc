@@ -168,14 +168,14 @@ void Resolver::OnAnswer(const std::string& name, const DnsAnswer& answer) {
   waiting_hosts_ -= hosts.size();
   const int64_t now = options_.clock->NowNs();
   const DnsFact fact = FactOf(answer, now);
-  // Our own faults say nothing of the name.
+  // Our own faults say nothing about the name.
   if (FollowOf(answer.outcome, 0).retry != Retry::kNow) cache_.Put(name, fact);
   for (const uint64_t host : hosts) Tell(host, fact, now, /*fresh=*/true);
   AskWaiting();
 }
 
 void Resolver::Tell(uint64_t host, const DnsFact& fact, int64_t now_ns, bool fresh) {
-  // Rounded up: an answer that holds for another half second is no answer for none.
+  // Rounded up: an answer that is valid for another half second must not get 0 seconds.
   const int64_t left = std::max<int64_t>(0, fact.expires_ns - now_ns);
   on_resolved_({.host = host,
                 .outcome = fact.outcome,

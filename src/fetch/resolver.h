@@ -1,17 +1,17 @@
-// Resolver: names to addresses with c-ares, on a thread of its own, with a cache that keeps to the time to live.
+// Resolver: resolves names to addresses with c-ares, on a thread of its own, with a cache that obeys the time to live.
 //
-// A question takes the first of these ways that fits: an IP literal answers itself; the hosts file answers; localhost
-// is this machine; the cache answers; a question for the same name that is already out is joined; a new question goes
-// out, or waits for its turn. Search domains are off. Addresses that are not public are taken out here, so that nothing
-// else of the crawler ever sees them (unless options.allow_private).
+// A question is answered by the first of these that applies: an IP literal is its own answer; the hosts file; localhost
+// is this machine; the cache; an outstanding question for the same name, which it joins; a new question to a server,
+// which may have to wait for its turn. Search domains are off. Addresses that are not public are removed here, so that
+// no other part of the crawler sees them (unless options.allow_private).
 //
-// Where a proxy resolves names nobody is asked and the hosts file does not count: what a name means is known at the
-// proxy only, so its address cannot be judged here. Literals and localhost are.
+// If a proxy resolves names, no server is asked and the hosts file is not used: only the proxy knows the address of a
+// name, so it cannot be checked here. Literals and localhost are checked.
 //
-// Failures are remembered too, for a shorter time: a host whose servers are down is asked for by every URL it has.
+// Failures are cached too, for a shorter time, because every URL of a host whose servers are down would ask again.
 //
 // Thread: Resolve from any thread, never waits; answers come on the resolver's thread. Stop from the owner's.
-// Memory bound: cache_entries, max_outstanding questions, max_waiting of those that wait (then kLocal).
+// Memory bound: cache_entries, max_outstanding questions, max_waiting that wait (beyond it kLocal).
 
 #pragma once
 
@@ -50,7 +50,7 @@ class Resolver {
   struct Counters {
     std::atomic<uint64_t> asked{0};     // questions to the servers, retries not counted
     std::atomic<uint64_t> cached{0};    // answered by the cache
-    std::atomic<uint64_t> joined{0};    // with a question that was already there
+    std::atomic<uint64_t> joined{0};    // joined an outstanding question
     std::atomic<uint64_t> literals{0};  // IP addresses as names, names of the hosts file, names for a proxy
     std::atomic<uint64_t> refused{0};   // at max_waiting
   };
@@ -66,7 +66,7 @@ class Resolver {
 
   void TakeMail();
   void Take(ResolveTask&& task);
-  // What needs no name server.
+  // The answers that need no name server.
   std::optional<DnsFact> FactWithoutAsking(const std::string& name, int64_t now_ns);
   bool Allowed(const Address& address) const;
   void AskWaiting();
@@ -84,9 +84,10 @@ class Resolver {
   HostsFile hosts_;
   DnsCache cache_;
   Counters counters_;
-  std::map<std::string, std::vector<uint64_t>> asked_;  // hosts that wait for a name, waiting or out
-  std::deque<std::string> waiting_;                     // names whose question is not out yet
-  size_t waiting_hosts_ = 0;                            // in asked_
+  std::map<std::string, std::vector<uint64_t>>
+      asked_;                        // hosts that wait for a name whose question waits or is outstanding
+  std::deque<std::string> waiting_;  // names whose question is not sent yet
+  size_t waiting_hosts_ = 0;         // in asked_
   bool asking_ = false;
   bool stopping_ = false;
   std::thread thread_;

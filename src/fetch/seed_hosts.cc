@@ -19,7 +19,7 @@ Result<SeedHosts> SeedHosts::Create(std::span<const std::string> seeds) {
     const std::string_view origin = OriginOf(seed);
     const std::string_view host = HostOf(seed);
     hosts.origins_.emplace(origin);
-    // The default port: the same place, better guarded.
+    // The default port: the same host, over TLS.
     if (IsPlain(seed) && origin.size() == kPlain.size() + host.size())
       hosts.origins_.insert("https://" + std::string(host));
     hosts.domains_[hosts.DomainOf(seed)] |= IsPlain(seed);
@@ -33,7 +33,7 @@ Audience SeedHosts::Of(std::string_view url) const {
   return domain != domains_.end() && (domain->second || !IsPlain(url)) ? Audience::kDomain : Audience::kAnyone;
 }
 
-// An address, or a name that nobody can register below, is its own.
+// An address, or a name without a registered domain, stands for itself.
 std::string SeedHosts::DomainOf(std::string_view url) const {
   const std::string_view host = HostOf(url);
   if (host.ends_with(']') || Address::Parse(host)) return std::string(host);

@@ -1,11 +1,11 @@
-// SeedHosts: which servers may see what only the seeds' own servers should: passwords, cookies, fields of the
-// operator's.
+// SeedHosts: which servers may see what is meant only for the seeds' own servers: passwords, cookies, the operator's
+// own header fields.
 //
 //   kOrigin   a seed's scheme, host and port; of a seed at http://HOST/ also https://HOST/, to which sites redirect
-//   kDomain   a host of a seed's registered domain; without TLS only where a seed of that domain is without it, too
+//   kDomain   a host of a seed's registered domain; without TLS only if a seed of that domain is without TLS, too
 //   kAnyone   all others
 //
-// A password given for an https seed so never travels in the clear, and nothing goes to a domain that was not named.
+// So a password given for an https seed is never sent in the clear, and nothing is sent to a domain that was not named.
 //
 // Thread: const after creation. Memory bound: a name for each host and domain of the seeds.
 

@@ -1,11 +1,10 @@
 // TlsGoodbye: whether the server ended a TLS connection itself (close_notify), or TCP just ended.
 //
-// A body that lasts until the end of the connection is whole only in the first case: anybody on the way can end TCP
-// (RFC 8446 section 6.1). libcurl takes either end for the body's, and has closed the connection before it says so;
-// OpenSSL tells of the alert when it comes.
+// A body that lasts until the end of the connection is whole only in the first case: anyone on the network path can end
+// TCP (RFC 8446 section 6.1). libcurl accepts either end as the body's, and has closed the connection before it reports
+// it; OpenSSL reports the alert when it arrives.
 //
-// Thread: one owner, the loop whose connection it is. Invariant: a connection that was watched before another tells
-// nothing any more.
+// Thread: one owner, the loop whose connection it is. Invariant: only the connection that was watched last is reported.
 
 #pragma once
 
@@ -19,10 +18,10 @@ class TlsGoodbye {
   TlsGoodbye(const TlsGoodbye&) = delete;
   TlsGoodbye& operator=(const TlsGoodbye&) = delete;
 
-  // Makes connections of this context tell of goodbyes.
+  // Makes connections of this context report close_notify.
   static void Attach(SSL_CTX* context);
 
-  // From now on of this connection; null: of none. REQUIRES: this outlives it.
+  // Watches this connection from now on; null: none. REQUIRES: this outlives it.
   void Watch(SSL* connection);
   bool heard() const { return heard_; }
 

@@ -33,14 +33,14 @@ int TlsSessions::OnNewSession(SSL* ssl, SSL_SESSION* session) {
   return 1;  // the reference is ours now
 }
 
-// The first moment at which the name is known and the greeting is not yet written.
+// The first point at which the name is known and the ClientHello is not yet written.
 void TlsSessions::OnState(const SSL* ssl, int where, int /*value*/) {
   if (where != SSL_CB_HANDSHAKE_START || SSL_get_session(ssl) != nullptr) return;
   const char* name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
   TlsSessions* sessions = Of(ssl);
   if (name == nullptr || sessions == nullptr) return;
   SSL_SESSION* session = sessions->Find(name);
-  // The callback's type says const because it is meant for watching; OpenSSL itself hands over the living object.
+  // The callback's type says const because it is meant for watching; OpenSSL itself hands over the live object.
   if (session != nullptr) SSL_set_session(const_cast<SSL*>(ssl), session);
 }
 

@@ -1,12 +1,12 @@
 // TlsSessions: TLS sessions of hosts seen before, so that the next handshake is a short one (RFC 8446 section 2.2).
 //
-// libcurl's own cache holds a handful of sessions and searches them one by one; a crawler meets thousands of hosts.
-// This one hangs on OpenSSL's callbacks instead: a session that a server gives is kept under the name that was asked
-// for (SNI), and put back when a handshake with that name begins. Certificates and host names are checked as always.
+// libcurl's own cache holds a handful of sessions and searches them one by one; a crawler connects to thousands of
+// hosts. This one uses OpenSSL's callbacks instead: a session from a server is kept under the host name (SNI), and used
+// when the next handshake with that name begins. Certificates and host names are checked as always.
 //
 // Thread: one owner, the loop whose connections use it. Memory bound: `max_sessions`, about 2 KiB each with a
-// certificate of common size; the session that was not used for longest goes. Names are ordered, not hashed: strangers
-// choose them.
+// certificate of common size; the least recently used session is dropped. Names are ordered, not hashed, because
+// outsiders choose them.
 
 #pragma once
 
@@ -47,7 +47,7 @@ class TlsSessions {
   SSL_SESSION* Find(const std::string& name);
 
   const size_t max_sessions_;
-  std::list<Kept> used_;  // the last used first
+  std::list<Kept> used_;  // most recently used first
   std::map<std::string, std::list<Kept>::iterator> by_name_;
 };
 

@@ -7,8 +7,8 @@
 namespace portolan {
 
 enum class TransferPhase : uint8_t {
-  kConnecting,  // until TCP and TLS stand
-  kAsked,       // the request goes out, no line of an answer is here
+  kConnecting,  // until TCP and TLS are established
+  kAsked,       // the request is being sent, no line of an answer has arrived
   kHead,        // some lines, head not whole
   kBody,        // head whole
 };

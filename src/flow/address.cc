@@ -42,8 +42,9 @@ struct RangeV6 {
 
 // IANA's IPv6 Special-Purpose Address Registry, within what is globally unicast at all: the first that fits decides,
 // and what fits none is not public (that is ::/96, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 5f00::/16, fc00::/7,
-// fe80::/10, fec0::/10, ff00::/8 and all that nobody has assigned). Left out of the exceptions to 2001::/23: the
-// anycast addresses 2001:1::1 to 2001:1::3, as for IPv4. Forms that carry an IPv4 address are judged by that, before.
+// fe80::/10, fec0::/10, ff00::/8 and all that is unassigned). Left out of the exceptions to 2001::/23: the anycast
+// addresses 2001:1::1 to 2001:1::3, as for IPv4. Forms that carry an IPv4 address are checked by that address, before
+// this table.
 constexpr RangeV6 kRangesV6[] = {
     {0x2001'0003'0000'0000, 32, true},   // 2001:3::, multicast tunnels (AMT)
     {0x2001'0004'0112'0000, 48, true},   // 2001:4:112::, AS112

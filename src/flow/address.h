@@ -1,8 +1,8 @@
 // Address: where a host is, IPv4 or IPv6, as the resolver found it and as the connection uses it.
 //
 // Addresses that are not on the public internet (private, loopback, link-local, multicast, reserved, and IPv6 forms
-// that carry such an IPv4 address) are told apart here, because a name on the web may point to them and a crawler
-// inside a network must not be led to its printers. The check is on the address, not on the name.
+// that carry such an IPv4 address) are recognised here, because a name on the web may point to them and must not lead
+// the crawler to servers of its own network. The check is on the address, not on the name.
 
 #pragma once
 
@@ -28,11 +28,11 @@ struct Address {
   static std::optional<Address> Parse(std::string_view text);
   std::string ToString() const;  // without brackets
 
-  // What stands for the address of a name that only a proxy can resolve: one per name, so that each has a clock of its
-  // own. In the block that discards everything (RFC 6666), so that it is nobody's and never public.
+  // A placeholder for the address of a name that only a proxy can resolve: one per name, so that each has a clock of
+  // its own. It is in the discard-only block (RFC 6666), so it belongs to no host and is never public.
   static Address Unresolved(std::string_view name, const HashKey& key);
 
-  bool empty() const { return *this == Address{}; }  // 0.0.0.0 stands for no address
+  bool empty() const { return *this == Address{}; }  // 0.0.0.0 means no address
   bool unresolved() const;
   bool known() const { return !empty() && !unresolved(); }
   bool IsPublic() const;

@@ -1,7 +1,7 @@
-// What goes between the shard and whoever fetches: tasks out, answers back.
+// The interface between the shard and the fetchers: tasks out, answers back.
 //
-// FetchPort is the narrow door: production puts event loops and c-ares behind it, the virtual world a
-// simulated web. Answers never come from inside Fetch or Resolve; they come later, as events.
+// Behind FetchPort are event loops and c-ares in production, and a simulated web in simulations. Answers never come
+// inside Fetch or Resolve; they come later, as events.
 //
 // FetchResponse is the answer as bytes, on the thread that fetched it; parse/ makes a PageResult of it there.
 
@@ -23,18 +23,18 @@ struct FetchTask {
   uint64_t id = 0;  // comes back with the answer; unique among those in flight
   UrlKind kind = UrlKind::kPage;
   std::string url;            // canonical, absolute
-  Address address;            // connect here, whatever the name says now
+  Address address;            // connect here, whatever the name resolves to now
   uint64_t host = 0;          // HostKey: tasks of a host go to the same loop, where its connection may still be open
   std::string etag;           // If-None-Match, when not empty
   std::string last_modified;  // If-Modified-Since, when not empty
-  std::string via;            // the page on which it was found, for the archive; empty: a seed, or nobody said
+  std::string via;            // the page on which it was found, for the archive; empty: a seed, or unknown
   uint16_t depth = 0;         // links from a seed, likewise
 };
 
 struct ResolveTask {
   uint64_t host = 0;  // HostKey
   std::string name;   // host name as in URLs; IP literals resolve to themselves, with brackets for IPv6
-  bool anew = false;  // a name server is asked, whatever is remembered
+  bool anew = false;  // ask a name server even if the answer is cached
 };
 
 struct Resolution {
@@ -42,8 +42,8 @@ struct Resolution {
   // kAnswered, kDnsNotFound, kDnsFailed, kDnsTimeout, kAddressForbidden, kLocal, kCancelled, kShortage
   FetchOutcome outcome = FetchOutcome::kAnswered;
   std::vector<Address> addresses;  // in the resolver's order; not empty when answered
-  uint32_t ttl_s = 0;              // how long this holds, negative answers too
-  bool fresh = true;               // a name server was asked; false: it was remembered, or the name is an address
+  uint32_t ttl_s = 0;              // how long this is valid, negative answers too
+  bool fresh = true;               // a name server was asked; false: it was cached, or the name is an address
 };
 
 class FetchPort {
@@ -56,8 +56,8 @@ class FetchPort {
 enum class HttpVersion : uint8_t { kUnknown, k09, k10, k11, k2 };
 std::string_view HttpVersionName(HttpVersion version);  // "http/1.1", as WARC-Protocol spells it
 
-struct FetchTimes {          // steady clock, nanoseconds; 0 where it did not come to that
-  int64_t begin_ns = 0;      // the task was taken up
+struct FetchTimes {          // steady clock, nanoseconds; 0 if that was not reached
+  int64_t begin_ns = 0;      // the task was started
   int64_t connected_ns = 0;  // includes TLS; equals begin_ns on a connection that was open
   int64_t first_byte_ns = 0;
   int64_t end_ns = 0;
@@ -67,18 +67,19 @@ struct FetchTimes {          // steady clock, nanoseconds; 0 where it did not co
 struct FetchResponse {
   FetchTask task;
   FetchOutcome outcome = FetchOutcome::kAnswered;
-  std::string detail;  // the library's words, for the log; empty where there is nothing to add
+  std::string detail;  // the library's message, for the log; empty if there is nothing to add
   int status = 0;
   HttpVersion version = HttpVersion::kUnknown;
   std::string request_head;   // as sent (of HTTP/2: as HTTP/1.1 would spell it)
   std::string response_head;  // as received, from the status line to the empty line; of HTTP/2 likewise spelt out
-  ResponseHead head;          // the same parsed, where the fetch had to (outcome kRead); else whoever wants it parses
-  std::string body;           // transfer coding removed, content coding still on
-  std::string tls_version;    // "tls/1.3", empty for plain HTTP
-  std::string tls_cipher;     // "TLS_AES_128_GCM_SHA256"
-  uint64_t wire_bytes = 0;    // received, heads included
+  ResponseHead
+      head;  // the same parsed, if the fetch needed it (outcome kRead); otherwise parse response_head when needed
+  std::string body;         // transfer coding removed, content coding still on
+  std::string tls_version;  // "tls/1.3", empty for plain HTTP
+  std::string tls_cipher;   // "TLS_AES_128_GCM_SHA256"
+  uint64_t wire_bytes = 0;  // received, heads included
   FetchTimes times;
-  ByteLease lease;  // what the heads and the body hold
+  ByteLease lease;  // memory of the heads and the body
 };
 
 }  // namespace portolan

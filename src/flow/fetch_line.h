@@ -1,4 +1,4 @@
-// FetchLine: what the shard knows of a fetch beyond its result, for the crawl log.
+// FetchLine: what the shard knows about a fetch besides its result, for the crawl log.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct FetchLine {
   uint16_t depth = 0;
   uint8_t attempt = 1;           // 0: it was not fetched at all
   bool again = false;            // it will be tried again
-  std::string via = {};          // the page on which it was found; empty: a seed, or nobody said
+  std::string via = {};          // the page on which it was found; empty: a seed, or unknown
   std::string_view denied = {};  // why it was not fetched, instead of the outcome: a name that lives for ever
 };
 

@@ -225,7 +225,7 @@ TEST(UrlRecordTest, ViaTravelsWithTheUrl) {
     ASSERT_TRUE(back) << page << " " << url;
     EXPECT_EQ(*back, record);
     EXPECT_EQ(back->via.ToString(), page);
-    // Whatever is cut or changed: a record or none, never bytes beyond it.
+    // Whatever is cut or changed: a record or nullopt, and never a read beyond the bytes.
     for (size_t size = 0; size < bytes.size(); ++size) {
       const std::string cut(bytes, 0, size);
       if (const auto part = DecodeUrlRecord(cut)) {
@@ -233,7 +233,7 @@ TEST(UrlRecordTest, ViaTravelsWithTheUrl) {
       }
     }
   }
-  EXPECT_TRUE(ViaOf(long_page + "x", "http://a.example/").empty()) << "longer than anybody wants to read";
+  EXPECT_TRUE(ViaOf(long_page + "x", "http://a.example/").empty()) << "longer than the limit";
   EXPECT_TRUE(ViaOf("", "http://a.example/").empty());
   EXPECT_FALSE(DecodeUrlRecord(Bytes({4, 0, 0, 0, 0, 0, 0, 0, 0}) + "http://a/")) << "an empty via is none";
   EXPECT_FALSE(DecodeUrlRecord(Bytes({4, 0, 0, 0, 0, 0, 0, 10, 0}) + "http://a/")) << "longer than what is left";

@@ -56,8 +56,8 @@ std::string_view CountAsName(CountAs count) { return kCountNames[static_cast<siz
 Follow FollowOf(FetchOutcome outcome, int status) {
   Follow follow = kRows[static_cast<size_t>(outcome)].follow;
   if (HasAnswer(outcome) && (status == 429 || status == 503)) {
-    // The host says that it has had enough, however the answer went on: all of it waits, for Retry-After or our own
-    // back-off.
+    // The host asks for fewer requests, even if the rest of the answer failed: all its URLs wait, for Retry-After or
+    // our own back-off.
     return {CountAs::kServerError, Retry::kHostLater, 4, 30 * kSecondMs, follow.keep};
   }
   if (outcome != FetchOutcome::kAnswered && outcome != FetchOutcome::kBodyCut) return follow;
@@ -73,7 +73,7 @@ Follow FollowOf(FetchOutcome outcome, int status) {
   } else if (status >= 500 && status < 600) {
     follow = {CountAs::kServerError, Retry::kUrlLater, 3, kMinuteMs, true};
   } else {
-    follow.count = CountAs::kBroken;  // 1xx as a final answer, or a number that is no status
+    follow.count = CountAs::kBroken;  // 1xx as a final answer, or a number that is not a status
   }
   return follow;
 }

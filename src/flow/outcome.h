@@ -1,7 +1,7 @@
-// FetchOutcome: everything that can become of a fetch, as a closed list, and the one table that says what follows.
+// FetchOutcome: all possible outcomes of a fetch, as a closed list, and the one table that says what to do after each.
 //
-// What the web does is data. Whoever fetches names the outcome; whoever schedules reads Follow() and knows whether the
-// URL is done, tried again, or waits until its host is well; whoever reports reads the class. Nobody else decides.
+// What the web does is data. The fetcher names the outcome; the scheduler reads Follow() and learns whether the URL is
+// done, tried again, or waits until its host has recovered; reports use the class. Nothing else decides this.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace portolan {
 
 // On disk and in the crawl log by name: names never change.
 enum class FetchOutcome : uint8_t {
-  kAnswered,          // an HTTP answer came whole; its status says what it is
+  kAnswered,          // a complete HTTP answer came; its status says what it is
   kBodyCut,           // an answer whose body was cut at our size limit: kept, marked as truncated
   kTimeCut,           // an answer whose body was cut at the total time limit or for being too slow: kept, marked
   kDisconnected,      // an answer whose body ended early: kept, marked
@@ -20,30 +20,30 @@ enum class FetchOutcome : uint8_t {
   kDnsFailed,         // the servers of the name fail (SERVFAIL, REFUSED, garbage)
   kDnsTimeout,        // they do not answer
   kAddressForbidden,  // the name points to an address that the configuration refuses
-  kConnectRefused,    // nobody listens
+  kConnectRefused,    // connection refused
   kConnectTimeout,    // no connection in time
   kUnreachable,       // no route
   kTlsHandshake,      // TLS fails: versions, ciphers, alerts
   kTlsCertificate,    // expired, self-signed, wrong host, unknown authority
-  kFirstByteTimeout,  // connected, asked, and nothing came
+  kFirstByteTimeout,  // connected, request sent, and nothing came
   kReset,             // the connection broke before an answer's head was whole
   kEmptyReply,        // closed without a byte
-  kNotHttp,           // bytes that are no HTTP answer; HTTP/0.9
+  kNotHttp,           // bytes that are not an HTTP answer; HTTP/0.9
   kHeadTooLarge,      // more header bytes or lines than we read
   kBadFraming,        // chunks or lengths that contradict each other
   kProtocol,          // HTTP/2 violations
   kDecodeFailed,      // the content coding is broken
   kBomb,              // the content decodes to more than our limit
-  kLocal,             // our own fault: a full queue, a connection that was kept too long. Never the host's.
-  kNetworkDown,       // no fetch of any host works: ours, not theirs
+  kLocal,             // our own fault, never the host's: a full queue, a connection that was kept too long
+  kNetworkDown,       // no fetch from any host works: our network's fault
   kCancelled,         // the crawl stops
-  kShortage,          // no descriptor or no memory for a socket: ours, and fewer connections at a time would do
+  kShortage,          // no descriptor or memory for a socket: our own fault; use fewer connections
   kSlowCut,           // an answer whose body came too slowly while others had no memory: tried again, then kept, marked
 };
 inline constexpr int kFetchOutcomes = static_cast<int>(FetchOutcome::kSlowCut) + 1;
 std::string_view FetchOutcomeName(FetchOutcome outcome);  // "answered", "dns_not_found" …
 
-// What an end counts as, in reports.
+// The class of an outcome, in reports.
 enum class CountAs : uint8_t {
   kFetched,      // 2xx
   kNotModified,  // 304
@@ -63,7 +63,7 @@ std::string_view CountAsName(CountAs count);
 enum class Retry : uint8_t {
   kNever,      // the URL is done
   kUrlLater,   // this URL again, behind the others of its host
-  kHostLater,  // the host is ill: all its URLs wait, this one first
+  kHostLater,  // the host has a problem: all its URLs wait, this one first
   kNow,        // our own fault: again as soon as there is room, no attempt counted
 };
 
@@ -78,7 +78,7 @@ struct Follow {
 // `status` counts only for outcomes with an answer. Total: any status, any outcome.
 Follow FollowOf(FetchOutcome outcome, int status);
 
-// Has the outcome an HTTP answer (head whole)?
+// Does the outcome have an HTTP answer (complete head)?
 constexpr bool HasAnswer(FetchOutcome outcome) {
   return outcome <= FetchOutcome::kDisconnected || outcome == FetchOutcome::kDecodeFailed ||
          outcome == FetchOutcome::kBomb || outcome == FetchOutcome::kSlowCut;

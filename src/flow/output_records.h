@@ -7,7 +7,7 @@
 //   tag 0x80   source URL, NUL, varint: unix milliseconds of the fetch
 //   tag flags  target URL, and NUL and the anchor text where there is one          … one for each link
 //
-// URLs stand first so that front coding (disk/record_block.h) finds what neighbours share.
+// URLs come first so that front coding (disk/record_block.h) finds what neighbours share.
 
 #pragma once
 
@@ -22,7 +22,7 @@ namespace portolan {
 
 // Bounds of what a page may add; more is cut, between characters.
 inline constexpr size_t kMaxAnchor = 256;                 // bytes of one anchor text
-inline constexpr size_t kMaxAnchors = size_t{256} << 10;  // of all of a page; links beyond it have none
+inline constexpr size_t kMaxAnchors = size_t{256} << 10;  // of all links of a page; links beyond it have none
 inline constexpr size_t kMaxPageText = size_t{1} << 20;   // of visible text
 inline constexpr size_t kMaxHeadings = size_t{16} << 10;  // of all headings together
 inline constexpr size_t kMaxRecordTitle = 1024;
@@ -38,7 +38,7 @@ enum LinkFlag : uint8_t {
   kLinkRequisite = 1 << 6,
 };
 inline constexpr uint8_t kLinkPage = 1 << 7;  // the record is a page, not a link
-// "nofollow embed", words apart by a blank; empty for a plain link.
+// "nofollow embed", words separated by a blank; empty for a plain link.
 std::string LinkFlagNames(uint8_t flags);
 
 // Several records in one string, each with a tag.
@@ -72,7 +72,7 @@ struct LinkRecord {
   int64_t unix_ms = 0;      // of a page
   bool is_page() const { return tag == kLinkPage; }
 };
-// None: the record is broken. Views of `record`.
+// nullopt: the record is malformed. Views of `record`.
 std::optional<LinkRecord> ParseLinkRecord(std::string_view record, uint8_t tag);
 
 struct TextRecord {
@@ -81,13 +81,13 @@ struct TextRecord {
   std::string_view title;
   std::string_view headings;  // one per line, each with its level before it: "1 About us"
   std::string_view language;  // empty for now
-  std::string_view text;      // words apart by one blank, blocks by one line end
+  std::string_view text;      // words separated by one blank, blocks by one line end
 };
 void AppendTextRecord(std::string& out, const TextRecord& page);  // packed
-// None: the record is broken. Views of `record`.
+// nullopt: the record is malformed. Views of `record`.
 std::optional<TextRecord> ParseTextRecord(std::string_view record);
 
-// The first `most` bytes, less where a character would be torn.
+// The first `most` bytes, or fewer, so that no character is cut.
 std::string_view CutUtf8(std::string_view text, size_t most);
 
 }  // namespace portolan

@@ -1,5 +1,5 @@
-// PageResult: what became of a fetch, as the shard wants to know it: outcome, links, fingerprints, and the archive's
-// bytes, ready to be written. Made on the thread that fetched (parse/), or by the virtual world; read by the shard.
+// PageResult: the result of a fetch for the shard: outcome, links, fingerprints, and the archive's bytes, ready to be
+// written. Made on the fetch thread (parse/), or by the simulated web; read by the shard.
 
 #pragma once
 
@@ -20,11 +20,11 @@ namespace portolan {
 enum FoundFlag : uint8_t {
   kFoundRedirect = 1 << 0,     // the target of this answer's Location or refresh; there is at most one
   kFoundNofollow = 1 << 1,     // rel=nofollow on the link itself
-  kFoundEmbed = 1 << 2,        // an image, a script: not where a reader goes; frames are
+  kFoundEmbed = 1 << 2,        // an image, a script: not a page to visit; frames are pages
   kFoundCanonical = 1 << 3,    // rel=canonical
   kFoundSitemap = 1 << 4,      // a sitemap, or a page that a sitemap names
   kFoundSitemapFile = 1 << 5,  // with kFoundSitemap: a sitemap itself (from robots.txt or an index): UrlKind::kSitemap
-  kFoundRequisite = 1 << 6,    // the page needs it to be shown: a frame, an image, a style sheet, what that names
+  kFoundRequisite = 1 << 6,    // the page needs it to be displayed: a frame, an image, a style sheet, what that names
 };
 
 struct FoundLink {
@@ -51,13 +51,13 @@ struct LinkList {
 struct RobotsAnswer {
   enum class Kind : uint8_t { kRules, kAllowAll, kDisallowAll, kFollow };
   Kind kind = Kind::kDisallowAll;
-  bool hopeless = false;                   // of kDisallowAll: asking again is of no use, the name does not exist say
-  std::string rules;                       // compiled (robots/robots_rules.h), for kRules
+  bool hopeless = false;  // of kDisallowAll: asking again is useless, for example because the name does not exist
+  std::string rules;      // compiled (robots/robots_rules.h), for kRules
   std::optional<uint32_t> crawl_delay_ms;  // of kRules
   std::string follow;                      // the redirect's target, canonical, for kFollow
 };
 
-// Gzip members for the WARC file, with what the index says of the capture. Empty bytes: nothing is archived.
+// Gzip members for the WARC file, with the capture's index entry. Empty bytes: nothing is archived.
 struct ArchiveItem {
   std::string bytes;            // request, response, metadata, one member each
   uint32_t response_begin = 0;  // the capture's own member within bytes
@@ -68,11 +68,11 @@ struct ArchiveItem {
   int64_t unix_seconds = 0;  // of the capture
   int status = 0;
   std::string mime;           // as the server said, without parameters
-  std::string mime_detected;  // as the bytes say; empty where there are none
+  std::string mime_detected;  // detected from the bytes; empty if there are none
   std::array<char, 20> payload_sha1{};
   std::string_view charset;    // a name that lives for ever: "windows-1251"
   std::string_view truncated;  // likewise: "length"
-  std::string redirect;        // Location of an answer 3xx, as sent
+  std::string redirect;        // Location of a 3xx answer, as sent
   ByteLease lease;             // what the records hold, until they are written
 };
 
@@ -97,18 +97,18 @@ struct PageResult {
   FetchTimes times;
   uint64_t wire_bytes = 0;
   uint64_t body_bytes = 0;  // decoded
-  bool cut = false;         // the body ends at a limit of ours (fetch.max_body, fetch.max_decoded), not at its end
+  bool cut = false;         // the body was cut at one of our limits (fetch.max_body, fetch.max_decoded)
   HttpVersion version = HttpVersion::kUnknown;
   bool tls = false;
   std::string mime;                       // as sniffed, "text/html"
   std::string content_type;               // as sent, with its parameters; at most kMaxContentType bytes
-  std::string location;                   // of an answer 3xx, as sent; at most kMaxLocation bytes
+  std::string location;                   // of a 3xx answer, as sent; at most kMaxLocation bytes
   std::string title;                      // of an HTML page, UTF-8, at most kMaxTitle bytes
   std::string detail;                     // for the log
   std::optional<int64_t> retry_after_ns;  // from the answer, relative to its end
   uint16_t robots_flags = 0;              // RobotsTag::Flag of meta and X-Robots-Tag together
   uint64_t fingerprint = 0;               // Hash64 of the decoded payload, comparable between crawls; 0: none
-  uint64_t similarity = 0;                // of the text; 0 where it was not taken
+  uint64_t similarity = 0;                // of the text; 0 if it was not computed
   LinkList links;                         // in scope or not; nofollow pages keep theirs, with the flag on each
   uint32_t links_left_out = 0;            // not crawlable, or over a limit
   uint32_t links_too_long = 0;            // of them: over the limit of a URL's length
@@ -116,7 +116,7 @@ struct PageResult {
   std::optional<RobotsAnswer> robots;
   ArchiveItem archive;
   std::vector<OutputItem> outputs;  // the shard does not look into them
-  ByteLease lease;                  // what is held apart from the leases of archive and outputs: the links, mostly
+  ByteLease lease;                  // memory besides the leases of archive and outputs: mostly the links
 };
 
 }  // namespace portolan

@@ -1,4 +1,4 @@
-// How long an encoded UrlRecord can be: what rooms reckon with when they state their room.
+// How long an encoded UrlRecord can be: modules use it to compute their Room().
 
 #pragma once
 

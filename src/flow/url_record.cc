@@ -29,7 +29,7 @@ uint64_t GetLittle(const char* from, size_t bytes) {
   return value;
 }
 
-// Past "scheme://", or the end for what is no such URL.
+// Past "scheme://", or the end if it is not such a URL.
 size_t AuthorityBegin(std::string_view url) {
   if (url.starts_with("http://")) return 7;
   if (url.starts_with("https://")) return 8;
@@ -37,7 +37,7 @@ size_t AuthorityBegin(std::string_view url) {
   return colon == std::string_view::npos ? url.size() : colon + 3;
 }
 
-// A plain loop: find_first_of searches its set anew for each character, and this is called several times a link.
+// A plain loop: find_first_of searches its set anew for each character, and this is called several times per link.
 size_t AuthorityEnd(std::string_view url) {
   size_t end = AuthorityBegin(url);
   while (end < url.size() && url[end] != '/' && url[end] != '?' && url[end] != '#') ++end;
@@ -127,7 +127,7 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
 Via ViaOf(std::string_view page, std::string_view url) {
   if (page.size() > kMaxVia) return {};
   const size_t origin = AuthorityEnd(page);
-  // A URL of the same origin is as long as that or goes on with its path.
+  // A URL of the same origin ends there or continues with its path.
   const bool same = origin > 0 && origin < page.size() && url.substr(0, origin) == page.substr(0, origin) &&
                     (url.size() == origin || url[origin] == '/' || url[origin] == '?' || url[origin] == '#');
   return same ? Via{.origin = page.substr(0, origin), .rest = page.substr(origin)} : Via{.origin = {}, .rest = page};

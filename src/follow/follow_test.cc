@@ -217,7 +217,7 @@ TEST(FollowerCrashTest, AfterEveryCutTheCopyIsTheCrawlsTruth) {
     ASSIGN_OR_RETURN(const auto crawl, Crawl::Open(env));
     for (int n = pages_at(crawl->manifest.sequence()); n < kPages; ++n) {
       crawl->Add(n);
-      if (crawl->outputs->stalled()) return Fail(ErrorCode::kIo, "an output stands still");
+      if (crawl->outputs->stalled()) return Fail(ErrorCode::kIo, "an output is stalled");
       if (n % kEvery != kEvery - 1) continue;
       RETURN_IF_ERROR(crawl->Commit());
       RETURN_IF_ERROR(FollowAll(env));

@@ -1,4 +1,4 @@
-// Follower: reads an output of a crawl as it grows, and keeps its own place.
+// Follower: reads an output of a crawl as it grows, and keeps its own position.
 //
 //   ASSIGN_OR_RETURN(Follower follower, Follower::Open(env, LinkLogSource(state, dir), "my.position"));
 //   // first cut your own copy back to follower.copied() bytes: what came after was not saved
@@ -9,9 +9,9 @@
 //   // sync your copy, then
 //   RETURN_IF_ERROR(follower.Save(length of the copy));
 //
-// Whatever crashes and whenever, the crawl or the follower, the copy is again that of the crawl's committed records,
-// each once, when this has run through. A follower may run beside the crawl, after it, or both; it changes nothing
-// there, and can be thrown away with its position and begun anew.
+// Whenever the crawl or the follower crashes, after this loop the copy again holds exactly the crawl's committed
+// records, each once. A follower may run beside the crawl, after it, or both. It changes nothing in the crawl, and can
+// be deleted with its position and started again.
 //
 // Thread: one owner. Durability: what Save was told. Memory: OutputReader's.
 
@@ -31,7 +31,7 @@ class Follower {
   // kNotFound: the crawl has no such output (yet).
   static Result<Follower> Open(Env& env, const OutputSource& source, const std::string& position_path);
 
-  // Of the crawl's checkpoint at Open.
+  // The crawl's checkpoint at Open.
   Result<bool> Next(const OutputReader::Each& each) { return reader_.Next(each); }
   uint64_t copied() const { return reader_.position().copied; }
   Status Save(uint64_t copied);

@@ -28,10 +28,10 @@ Status ForEachOf(OutputReader& reader, const LinkVisitor& each) {
   return {};
 }
 
-// What became of a URL, as a number: status and outcome, 0 where it is not broken.
+// The result of a URL as a number: status and outcome, 0 if it is not broken.
 class Outcomes {
  public:
-  // None: the line does not say what became of the URL.
+  // nullopt: the line does not give the result of the URL.
   std::optional<uint64_t> Of(const nlohmann::json& line) {
     if (!line.is_object() || line.value("again", false) || line.value("kind", "") == "robots") return std::nullopt;
     const std::string outcome = line.value("outcome", "");
@@ -85,7 +85,7 @@ Status ForEachLink(Env& env, const OutputSource& links, const LinkVisitor& each)
 
 Status ForEachBrokenLink(Env& env, Env& scratch, const OutputSource& links, const OutputSource& log,
                          const RowSort::Options& sort, const LinkVisitor& each) {
-  // First the links: what they lead to may come into the log meanwhile, and is then known.
+  // The links first: their targets may be logged in the meantime, and are then known.
   ASSIGN_OR_RETURN(const OutputMark links_until, CommittedMark(env, links));
   ASSIGN_OR_RETURN(const OutputMark log_until, CommittedMark(env, log));
 

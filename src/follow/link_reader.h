@@ -1,13 +1,13 @@
 // Links of a crawl, from its link log, and which of them are broken, by its crawl log.
 //
 // A link is broken when the crawl asked for its target and got no page: a status of 400 or more, or no answer at all
-// (the name does not exist, nobody listens, a time limit, a certificate …), also not for robots.txt. What was not asked
-// for is not known to be broken: out of scope, denied by robots.txt, or not reached before the end. Where the log has
-// several lines of a URL the last one counts, and those that were tried again do not.
+// (the name does not exist, the connection is refused, a time limit, a certificate …), not even for robots.txt. What
+// was not requested is not reported as broken: out of scope, denied by robots.txt, or not reached before the end. If
+// the log has several lines of a URL the last one counts; lines of attempts that were tried again are ignored.
 //
-// The two logs are compared by sorting (RowSort), by 128 bits of hash of the URLs: two different ones of 10^10 are
-// taken for the same with a probability of 10^-19. So memory does not depend on the crawl's size, and both logs are
-// read from front to back, the link log twice.
+// The two logs are compared by sorting (RowSort), by 128 bits of hash of the URLs: two different URLs of 10^10 are
+// taken for equal with a probability of 10^-19. So memory does not depend on the crawl's size, and both logs are read
+// from front to back, the link log twice.
 //
 // Thread: one caller, beside a running crawl or not. Memory bound: OutputReader's, twice RowSort's.
 // Disk: 32 bytes per link and per line of the crawl log in a nameless file, where that does not fit in memory.
@@ -26,7 +26,7 @@
 
 namespace portolan {
 
-// Views die when the function that was given it returns.
+// The views are valid only during the call that gets it.
 struct LinkLine {
   std::string_view source;
   std::string_view target;
@@ -38,7 +38,7 @@ struct LinkLine {
 };
 using LinkVisitor = std::function<Status(const LinkLine& link)>;
 
-// Every batch of a reader of the link log becomes links. False: there are no more batches.
+// Turns the next batch of a link log reader into links. False: there are no more batches.
 Result<bool> NextLinks(const std::function<Result<bool>(const OutputReader::Each&)>& next, const LinkVisitor& each);
 
 // All links that are committed, in the order of the log. kNotFound: the crawl has no link log.

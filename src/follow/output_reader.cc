@@ -10,7 +10,7 @@
 namespace portolan {
 namespace {
 
-// A crawl that replaces its files this often while somebody opens one is not running in this world.
+// A real crawl does not replace its files this often while one is being opened.
 constexpr int kAttempts = 100;
 
 }  // namespace

@@ -1,12 +1,12 @@
 // OutputReader: the committed part of a crawl's log, read from any position on, beside a running crawl or after it.
 //
 // What is committed is what the newest whole manifest says (outputs/output.h): finished files to their ends, the one
-// that grows to its length. A crash may take back everything else, so nothing else is looked at. Even a manifest may be
-// taken back while its name is not durable; so the reader makes that durable itself (it syncs the state's directory)
-// before it believes it. After that no crash of the crawl can make it shorter than what was read here.
+// that grows to its length. A crash may undo everything else, so nothing else is read. Even a manifest may be undone
+// while its name is not durable; so the reader makes the name durable (it syncs the state's directory) before it uses
+// the manifest. After that no crash of the crawl can undo what was read here.
 //
 // A running crawl replaces manifests, and packs files that are finished: a name that vanishes between being seen and
-// being opened is looked for again. A position beyond what is committed means that the crawl is not the one that was
+// being opened is looked for again. A position beyond what is committed means that this is not the crawl that was
 // followed, and is an error.
 //
 // Records come in batches: a block of records, or the lines of a piece of text. All records of a page are in one batch.
@@ -47,7 +47,7 @@ OutputSource CrawlLogSource(const std::string& state_dir, const std::string& dir
 OutputSource LinkLogSource(const std::string& state_dir, const std::string& dir);
 OutputSource TextLogSource(const std::string& state_dir, const std::string& dir);
 
-// How far it is committed, durably. None: the crawl has no such output. kNotFound: there is no manifest.
+// How far it is durably committed. nullopt: the crawl has no such output. kNotFound: there is no manifest.
 Result<std::optional<CommittedOutput>> ReadCommitted(Env& env, const OutputSource& source);
 
 class OutputReader {
@@ -60,7 +60,7 @@ class OutputReader {
 
   // The next batch; false: there is no more. An error of `each` ends it, and the position stays before the batch.
   Result<bool> Next(const Each& each);
-  // Behind the last batch; its `copied` is that of `from`.
+  // The position after the last batch; its `copied` is that of `from`.
   const OutputPosition& position() const { return position_; }
 
  private:

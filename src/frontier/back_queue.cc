@@ -7,7 +7,7 @@
 namespace portolan {
 namespace {
 
-// Below this a block's frame and reference would cost more than they free.
+// With fewer bytes, a block's frame and reference would cost more than is freed.
 constexpr size_t kWorthSpilling = 2048;
 
 }  // namespace
@@ -75,6 +75,7 @@ Status BackQueue::Refill(SpillLog& spill) {
     RETURN_IF_ERROR(spill.Read(ref, head_));
     spill.Free(ref);
     rest_->blocks.pop_front();
+    rest_->asked = false;
     rest_->on_disk -= ref.records;
   } else {
     rest_->tail.ForEach([&](std::string_view record) { head_.PushBack(record); });
@@ -82,6 +83,12 @@ Status BackQueue::Refill(SpillLog& spill) {
   }
   if (rest_->blocks.empty() && rest_->tail.empty()) rest_.reset();
   return {};
+}
+
+void BackQueue::AskAhead(SpillLog& spill) {
+  if (!rest_ || rest_->asked || rest_->blocks.empty() || head_.count() > kAskAhead) return;
+  spill.WillNeed(rest_->blocks.front());
+  rest_->asked = true;
 }
 
 Status BackQueue::Pop(int64_t now_ns, SpillLog& spill, std::string& record) {
@@ -96,6 +103,7 @@ Status BackQueue::Pop(int64_t now_ns, SpillLog& spill, std::string& record) {
   CHECK(!head_.empty());
   record.assign(head_.front());
   head_.PopFront();
+  AskAhead(spill);
   return {};
 }
 
@@ -110,7 +118,7 @@ Result<bool> BackQueue::Spill(SpillLog& spill) {
     return true;
   }
   if (head_.bytes() < kWorthSpilling || head_.count() < 2) return false;
-  // The head's newer three quarters stand before every block.
+  // The newer three quarters of the head go to a block that comes before all others.
   const uint32_t keep = std::max<uint32_t>(2, head_.count() / 4);
   if (keep >= head_.count()) return false;
   RecordBlockBuilder block;
@@ -122,6 +130,7 @@ Result<bool> BackQueue::Spill(SpillLog& spill) {
   head_.CutAfter(keep);
   Rest& rest = GetRest();
   rest.blocks.push_front(ref);
+  rest.asked = false;
   rest.on_disk += ref.records;
   return true;
 }

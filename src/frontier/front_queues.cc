@@ -25,8 +25,8 @@ Result<std::unique_ptr<FrontQueues>> FrontQueues::Open(Env& env, const Manifest&
 }
 
 Status FrontQueues::Add(uint32_t priority, std::string_view record) {
-  if (on_disk_ == 0 && gate_.size() < kDirect) {
-    gate_.emplace_back(record);
+  if (on_disk_ == 0 && drawn_.size() < kDirect) {
+    drawn_.emplace_back(record);
     return {};
   }
   RETURN_IF_ERROR(queues_[std::min<size_t>(priority, queues_.size() - 1)]->Append(record));
@@ -36,7 +36,7 @@ Status FrontQueues::Add(uint32_t priority, std::string_view record) {
 
 size_t FrontQueues::Draw() {
   uint64_t total = 0;
-  uint64_t full = 0;  // a bit a queue that has something
+  uint64_t full = 0;  // one bit per queue that is not empty
   for (size_t i = 0; i < queues_.size(); ++i) {
     if (queues_[i]->size() == 0) continue;
     full |= uint64_t{1} << i;
@@ -53,19 +53,19 @@ size_t FrontQueues::Draw() {
 }
 
 Result<const std::string*> FrontQueues::Next() {
-  if (gate_.empty()) {
+  if (drawn_.empty()) {
     if (on_disk_ == 0) return nullptr;
     DiskQueue& queue = *queues_[Draw()];
-    // One by one: a queue that fails in the middle of a batch would keep what it had read of it to itself.
+    // One by one: if reading fails in the middle of a batch, the queue would lose the records that it had already read.
     for (size_t i = 0; i < kBatch; ++i) {
       auto record = queue.Pop(1);
-      if (!record && gate_.empty()) return std::unexpected(std::move(record).error());
+      if (!record && drawn_.empty()) return std::unexpected(std::move(record).error());
       if (!record || record->empty()) break;
-      gate_.push_back(std::move(record->front()));
+      drawn_.push_back(std::move(record->front()));
       --on_disk_;
     }
   }
-  return &gate_.front();
+  return &drawn_.front();
 }
 
 void FrontQueues::AppendTo(std::vector<Checkpointable*>& all) const {

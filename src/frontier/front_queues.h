@@ -1,13 +1,13 @@
-// FrontQueues: F queues on disk, one a priority, and the biased selector that draws from them (Mercator).
+// FrontQueues: F queues on disk, one per priority, and the biased selector that draws from them (Mercator).
 //
-// A queue is drawn with a weight that halves from each priority to the next, among those that have something: the first
-// gets half of the draws and the last still gets its share, so nothing starves. A draw is worth a batch of URLs, which
-// then wait at the gate (`next`), in RAM, until the back queues have room for them.
+// Among the queues that are not empty, one is drawn with a weight that halves from each priority to the next: the first
+// gets half of the draws and the last still gets its share, so none starves. Each draw takes a batch of URLs, which
+// then wait in RAM (`drawn`) until the back queues have room for them.
 //
-// URLs that come while everything else is empty go straight to the gate: a small crawl never waits for a disk.
+// URLs that come while all queues on disk are empty go straight to `drawn`: a small crawl never waits for a disk.
 //
-// Thread: one owner. Memory bound: kBatch + kDirect records, and two blocks a queue that is not idle.
-// Durability: the queues are Checkpointable; what is at the gate belongs to the frontier's snapshot.
+// Thread: one owner. Memory bound: kBatch + kDirect records, and two blocks per queue that is not idle.
+// Durability: the queues are Checkpointable; `drawn` belongs to the frontier's snapshot.
 
 #pragma once
 
@@ -38,18 +38,18 @@ class FrontQueues {
   };
   static Result<std::unique_ptr<FrontQueues>> Open(Env& env, const Manifest& manifest, const Options& options);
 
-  // A priority past the last one is the last one.
+  // A priority beyond the last one counts as the last one.
   Status Add(uint32_t priority, std::string_view record);
 
   bool empty() const { return size() == 0; }
-  uint64_t size() const { return on_disk_ + gate_.size(); }
+  uint64_t size() const { return on_disk_ + drawn_.size(); }
   uint32_t queues() const { return static_cast<uint32_t>(queues_.size()); }
-  // The next record, null when there is none; Pop takes it.
+  // The next record, null if there is none; Pop removes it.
   Result<const std::string*> Next();
-  void Pop() { gate_.pop_front(); }
+  void Pop() { drawn_.pop_front(); }
 
-  const std::deque<std::string>& gate() const { return gate_; }
-  void RestoreGate(std::string_view record) { gate_.emplace_back(record); }
+  const std::deque<std::string>& drawn() const { return drawn_; }
+  void RestoreDrawn(std::string_view record) { drawn_.emplace_back(record); }
   void AppendTo(std::vector<Checkpointable*>& all) const;
 
  private:
@@ -58,7 +58,7 @@ class FrontQueues {
 
   std::vector<std::unique_ptr<DiskQueue>> queues_;
   uint64_t on_disk_ = 0;
-  std::deque<std::string> gate_;
+  std::deque<std::string> drawn_;
   Rng rng_;
 };
 

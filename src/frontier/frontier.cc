@@ -9,9 +9,9 @@
 namespace portolan {
 namespace {
 
-constexpr size_t kTimersAStep = 256;            // hosts and addresses that leave in one call of Next
-constexpr size_t kSpillStep = size_t{4} << 20;  // bytes: encoded and written in ten milliseconds or less
-constexpr size_t kExpiredAStep = 64;            // hosts found with an address that has expired
+constexpr size_t kTimersAStep = 256;            // hosts and addresses removed in one call of Next
+constexpr size_t kSpillStep = size_t{4} << 20;  // bytes; encoded and written in ten milliseconds or less
+constexpr size_t kExpiredAStep = 64;            // hosts with an expired address in one call of Next
 
 }  // namespace
 
@@ -20,7 +20,9 @@ Frontier::Frontier(Env& env, std::string dir, const FrontierOptions& options)
       dir_(std::move(dir)),
       options_(options),
       limits_{options.head_bytes, options.block_bytes},
-      bench_(hosts_, options_.politeness, options_.connections_per_host, options_.key) {
+      bench_(hosts_, options_.politeness, options_.connections_per_host, options_.key),
+      book_(options_.key) {
+  if (options_.shards > 1) bench_.SetShared();
   described_.name = options.name;
   described_.kind = kKind;
 }
@@ -37,7 +39,7 @@ Status Frontier::Add(const UrlRecord& record) {
 
 Result<bool> Frontier::Route(std::string_view bytes) {
   const auto record = DecodeUrlRecord(bytes);
-  if (!record) return Fail(ErrorCode::kCorrupt, "frontier: bytes in a front queue that are no URL record");
+  if (!record) return Fail(ErrorCode::kCorrupt, "frontier: a front queue holds bytes that are not a URL record");
   const uint64_t key = HostKey(record->url, options_.key);
   uint32_t id = hosts_.Find(key);
   if (id == kNoHost) {
@@ -46,7 +48,7 @@ Result<bool> Frontier::Route(std::string_view bytes) {
     hosts_[id].free_ns = quiet_until_ns_;
     // Into RAM, whatever the limits: the first URL of a host is never spilled.
     hosts_[id].queue.PushInRam(bytes, limits_);
-    Settle(id, now_ns_);
+    Schedule(id, now_ns_);
     return true;
   }
   Host& host = hosts_[id];
@@ -54,12 +56,12 @@ Result<bool> Frontier::Route(std::string_view bytes) {
   if (host.state == HostState::kLingering) {
     ClearTimer(id);
     --lingering_;
-    Settle(id, now_ns_);
+    Schedule(id, now_ns_);
     return true;
   }
   hosts_.Count(id);
   if (host.state == HostState::kReady && host.queue.later_count() > 0) Reposition(id);
-  if (host.state == HostState::kInFlight) Settle(id, now_ns_);  // one more may go beside the others
+  if (host.state == HostState::kInFlight) Schedule(id, now_ns_);  // one more may be fetched at the same time
   return true;
 }
 
@@ -79,7 +81,7 @@ Result<uint32_t> Frontier::Pull(uint32_t max, uint32_t wanted) {
   return moved;
 }
 
-// Down to fifteen sixteenths, a step at a time: Next goes on with it.
+// Spills down to fifteen sixteenths of the memory, one step per call: Next continues it.
 Status Frontier::KeepWithinMemory() {
   const size_t low = options_.memory - options_.memory / 16;
   const size_t before = ram_bytes();
@@ -105,28 +107,37 @@ Result<Dispatch> Frontier::Next(int64_t now_ns, int64_t unix_ns) {
   ExpireTimers(now_ns);
   bench_.Expire(now_ns, kTimersAStep);
   RETURN_IF_ERROR(compactor_.Step(hosts_, *spill_));
-  // Before Pull, which then finds room: one step a call.
+  // Before Pull, so that it finds room; one step per call.
   if (spilling_ || ram_bytes() >= options_.memory) RETURN_IF_ERROR(KeepWithinMemory());
   if (active_hosts() < options_.back_queues) RETURN_IF_ERROR(Pull(options_.pull_step, options_.back_queues));
 
-  // An address that has expired is asked for again before the host is hit.
-  uint32_t top = bench_.Top(now_ns);
+  // An address that has expired is looked up again before the host is hit.
+  uint32_t top = TopHost(now_ns);
   for (size_t i = 0; top != kNoHost && hosts_[top].address_expires_ns <= now_ns; ++i) {
     if (i == kExpiredAStep) return Dispatch{.kind = Dispatch::Kind::kMoreWork};
     bench_.Take(top);
     Await(top);
-    top = bench_.Top(now_ns);
+    top = TopHost(now_ns);
   }
   if (!awaiting_.empty() && resolving_ < options_.max_resolving) return GiveResolve();
-  // Failures take turns with fetches: a dead host with a million URLs delays nobody, and goes.
+  // Failures take turns with fetches: a dead host with a million URLs delays no other host, and is removed.
   fail_turn_ = !fail_turn_;
   if (!failing_.empty() && (fail_turn_ || top == kNoHost)) return GiveFail();
   if (top != kNoHost) return GiveFetch(top, now_ns);
 
-  // Nobody is ready: whoever comes next from the front may be.
+  // No host is ready, but hosts of the next URLs from the front may be.
   ASSIGN_OR_RETURN(const uint32_t pulled, Pull(options_.pull_step, options_.max_hosts));
   if (pulled > 0) return Dispatch{.kind = Dispatch::Kind::kMoreWork};
   return Dispatch{.kind = Dispatch::Kind::kWait, .until_ns = NextEventTime()};
+}
+
+// The first host that may be hit, at an address that this shard holds.
+uint32_t Frontier::TopHost(int64_t now_ns) {
+  if (options_.shards > 1) {
+    bench_.AskForLeases(now_ns);
+    PassNotices(now_ns);
+  }
+  return bench_.Top(now_ns);
 }
 
 Result<Dispatch> Frontier::GiveFetch(uint32_t id, int64_t now_ns) {
@@ -136,22 +147,22 @@ Result<Dispatch> Frontier::GiveFetch(uint32_t id, int64_t now_ns) {
   const auto record = DecodeUrlRecord(flight.record);
   if (!record) {
     host.queue.PushFront(flight.record);
-    return Fail(ErrorCode::kCorrupt, "frontier: bytes in a back queue that are no URL record");
+    return Fail(ErrorCode::kCorrupt, "frontier: a back queue holds bytes that are not a URL record");
   }
-  // robots.txt is the host's and knows no budget: the last one holds.
+  // A robots.txt has no budget, so the host keeps the last one.
   if (record->budget != 0) host.budget = record->budget;
-  if (++next_slot_ == 0) ++next_slot_;  // 0 is nobody
+  if (++next_slot_ == 0) ++next_slot_;  // 0 means no slot
   flight.slot = SlotId{next_slot_} << 32 | id;
   flight.began_ns = now_ns;
   bench_.Hit(id, flight, now_ns);
   host.state = HostState::kInFlight;
   ++in_flight_;
   host.flights.push_back(std::move(flight));
-  // Where another one may go beside it, it goes a delay later.
+  // If another URL may be fetched at the same time, it begins one delay later.
   if (options_.connections_per_host > 1) {
     host.free_ns = now_ns + HostGap(options_.politeness, host.crawl_delay_ns, 0, host.budget);
   }
-  Settle(id, now_ns);
+  Schedule(id, now_ns);
   Dispatch dispatch;
   dispatch.kind = Dispatch::Kind::kFetch;
   dispatch.slot = host.flights.back().slot;
@@ -168,7 +179,7 @@ Result<Dispatch> Frontier::GiveFail() {
   const auto record = DecodeUrlRecord(failed_);
   if (!record) {
     host.queue.PushFront(failed_);
-    return Fail(ErrorCode::kCorrupt, "frontier: bytes in a back queue that are no URL record");
+    return Fail(ErrorCode::kCorrupt, "frontier: a back queue holds bytes that are not a URL record");
   }
   Dispatch dispatch;
   dispatch.kind = Dispatch::Kind::kFail;
@@ -176,7 +187,7 @@ Result<Dispatch> Frontier::GiveFail() {
   dispatch.record = *record;
   dispatch.outcome = host.verdict;
   failing_.pop_front();
-  Settle(id, now_ns_);
+  Schedule(id, now_ns_);
   return dispatch;
 }
 
@@ -194,7 +205,7 @@ Dispatch Frontier::GiveResolve() {
   return dispatch;
 }
 
-void Frontier::Settle(uint32_t id, int64_t now_ns) {
+void Frontier::Schedule(uint32_t id, int64_t now_ns) {
   Host& host = hosts_[id];
   hosts_.Count(id);
   if (host.queue.empty() && !host.flights.empty()) {
@@ -245,8 +256,8 @@ void Frontier::Reposition(uint32_t id) {
   }
 }
 
-// Not before its clock has passed. While there is room one whose address is known stays for some time: the URLs that
-// come meanwhile need no look-up.
+// Not before its clock has passed. While there is room, a host with a known address stays a little longer, so that URLs
+// which come meanwhile need no look-up.
 int64_t Frontier::LeaveTime(const Host& host, int64_t now_ns) const {
   constexpr int64_t kStayNs = 2'000'000'000;
   const bool stays = host.ip != kNoIp && hosts_.size() < options_.max_hosts / 2;
@@ -254,7 +265,7 @@ int64_t Frontier::LeaveTime(const Host& host, int64_t now_ns) const {
 }
 
 int64_t Frontier::ReadyTime(const Host& host) const {
-  // Short of memory, hosts with URLs that wait for another attempt take no new ones.
+  // When memory is short, hosts with URLs that wait for another attempt fetch no others.
   const size_t max_later = ram_bytes() >= options_.memory ? 1 : BackQueue::kMaxLater;
   return std::max(host.free_ns, host.queue.ReadyAt(max_later));
 }
@@ -284,7 +295,7 @@ int64_t Frontier::NextEventTime() const {
 
 bool Frontier::Hungry() const {
   const uint64_t enough =
-      2 * uint64_t{options_.connections_per_host};  // per host: while some are fetched, the next are there
+      2 * uint64_t{options_.connections_per_host};  // per host: those being fetched, and as many after them
   return front_->empty() && active_hosts() < options_.back_queues && counts().waiting() < enough * active_hosts() + 1;
 }
 

@@ -1,4 +1,4 @@
-// The frontier's part of a checkpoint: writing and restoring the snapshot, and checking the whole.
+// The frontier's part of a checkpoint: writing and restoring the snapshot, and checking all invariants.
 
 #include <fmt/core.h>
 
@@ -27,7 +27,7 @@ Result<std::unique_ptr<Frontier>> Frontier::Open(Env& env, const Manifest& manif
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(options.name, kKind));
   FrontQueues::Options front{options.name, options.front_queues, options.segment_size, options.seed};
   if (section != nullptr) {
-    // More queues than now were in use: they are emptied like the others.
+    // There were more queues than now: they are emptied like the others.
     ASSIGN_OR_RETURN(const uint64_t queues, section->Number("front_queues"));
     front.queues = std::max(front.queues, static_cast<uint32_t>(queues));
     ASSIGN_OR_RETURN(frontier->next_snapshot_, section->Number("next_snapshot"));
@@ -40,11 +40,11 @@ Result<std::unique_ptr<Frontier>> Frontier::Open(Env& env, const Manifest& manif
   return frontier;
 }
 
-// A snapshot on its way to disk. Jobs touch it one after the other; the owner only when they are over.
+// A snapshot on its way to disk. Jobs use it one after the other; the owner only when they are done.
 struct Frontier::Saving {
   std::string path;
   Env* env = nullptr;
-  ManifestSection section;  // its file comes in at the end
+  ManifestSection section;  // its file is added at the end
   std::optional<SnapshotWriter> writer;
   Status status;
   std::function<void(Status)> done;
@@ -66,7 +66,7 @@ struct Frontier::Saving {
       section.files.push_back({path.substr(path.rfind('/') + 1), writer->length()});
       section.numbers["items"] = writer->items();
     } else {
-      // No manifest names it, and on a full disk its room is needed.
+      // No manifest names the file, and on a full disk its space is needed.
       writer.reset();
       static_cast<void>(env->Remove(path));
     }
@@ -76,9 +76,9 @@ struct Frontier::Saving {
 
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 20;   // of a copy that is handed to the writer
-constexpr size_t kCopyBytes = size_t{256} << 10;  // copied in one part: a tenth of a millisecond, or a few of misses
-constexpr uint32_t kCopyStep = 32;                // hosts between two looks at the bytes
+constexpr size_t kPieceBytes = size_t{1} << 20;   // size of a copy when it is handed to the writer
+constexpr size_t kCopyBytes = size_t{256} << 10;  // copied in one part: 0.1 ms, or a few tenths with cache misses
+constexpr uint32_t kCopyStep = 32;                // hosts between two checks of the bytes
 
 int64_t Left(int64_t time_ns, int64_t now_ns) { return time_ns <= now_ns ? 0 : time_ns - now_ns; }
 
@@ -99,11 +99,11 @@ void Frontier::StartFlush(std::function<void(Status)> done) {
                               {"urls", counts().urls()}};
   copy_ = SnapshotCopy();
   bench_.ForEachRunning([&](const Workbench::Ip& ip) {
-    // Who reads this has no request outstanding: what is held by one is free after the delay.
+    // After a restore no request is outstanding: an address that is held by one is free after the delay.
     const int64_t free_ns = ip.holders.empty() ? ip.free_ns : now_ns_ + options_.politeness.ip_delay_ns;
     if (free_ns > now_ns_) copy_.Ip(ip.address, Left(free_ns, now_ns_));
   });
-  for (const std::string& record : front_->gate()) copy_.Url(SnapshotItem::kGate, record);
+  for (const std::string& record : front_->drawn()) copy_.Url(SnapshotItem::kGate, record);
   hosts_.BeginPicture([this, now_ns = now_ns_](const Host& host) { CopyHost(host, now_ns); });
 }
 
@@ -111,7 +111,7 @@ void Frontier::CopyHost(const Host& host, int64_t now_ns) {
   const bool in_flight = !host.flights.empty();
   SnapshotHost saved;
   saved.key = host.key;
-  // A hit that is under way counts as one that ends now.
+  // A hit that is running counts as one that ends now.
   saved.free_left_ns = std::max(Left(host.free_ns, now_ns),
                                 in_flight ? HostGap(options_.politeness, host.crawl_delay_ns, 0) : int64_t{0});
   saved.crawl_delay_ns = host.crawl_delay_ns;
@@ -174,22 +174,22 @@ Status Frontier::Committed() {
   return RemoveUnnamed(env_, dir_, described_, retired_);
 }
 
-// Puts the items of a snapshot into an empty frontier. Hosts are settled when all of them are there.
+// Puts the items of a snapshot into an empty frontier. Hosts are scheduled when all items are read.
 class Frontier::Restorer : public SnapshotSink {
  public:
   Restorer(Frontier& frontier, int64_t now_ns, int64_t passed_ns)
       : frontier_(frontier), now_ns_(now_ns), passed_ns_(passed_ns) {}
 
   Status OnHost(const SnapshotHost& saved) override {
-    if (frontier_.hosts_.Find(saved.key) != kNoHost) return Broken("a host twice");
+    if (frontier_.hosts_.Find(saved.key) != kNoHost) return Broken("a host occurs twice");
     id_ = frontier_.hosts_.Insert(saved.key);
     alike_.clear();
     Host& host = frontier_.hosts_[id_];
     host.crawl_delay_ns = saved.crawl_delay_ns;
-    // It may have been hit after the snapshot, just before the end: it waits its own delay from now in any case.
+    // It may have been hit after the snapshot, just before the end: in any case it waits its own delay from now.
     host.free_ns =
         std::max(Time(saved.free_left_ns), now_ns_ + HostGap(frontier_.options_.politeness, saved.crawl_delay_ns, 0));
-    host.polite_ns = host.free_ns;  // why it waits is not known any more
+    host.polite_ns = host.free_ns;  // the reason of its wait is not stored
     host.address_expires_ns = Time(saved.address_left_ns);
     host.addresses = saved.addresses;
     host.address_at = saved.address_at;
@@ -203,9 +203,9 @@ class Frontier::Restorer : public SnapshotSink {
 
   Status OnUrl(SnapshotItem item, std::string_view record) override {
     const auto url = DecodeUrlRecord(record);
-    if (!url) return Broken("bytes that are no URL record");
+    if (!url) return Broken("bytes that are not a URL record");
     if (item == SnapshotItem::kGate) {
-      frontier_.front_->RestoreGate(record);
+      frontier_.front_->RestoreDrawn(record);
       return {};
     }
     RETURN_IF_ERROR(CheckHost(*url));
@@ -220,14 +220,14 @@ class Frontier::Restorer : public SnapshotSink {
 
   Status OnLater(int64_t left_ns, std::string_view record) override {
     const auto url = DecodeUrlRecord(record);
-    if (!url) return Broken("bytes that are no URL record");
+    if (!url) return Broken("bytes that are not a URL record");
     RETURN_IF_ERROR(CheckHost(*url));
     frontier_.hosts_[id_].queue.PushLater(record, Time(left_ns));
     return {};
   }
 
   Status OnBlock(const SpillRef& ref) override {
-    if (id_ == kNoHost) return Broken("a block of no host");
+    if (id_ == kNoHost) return Broken("a block without a host");
     RETURN_IF_ERROR(frontier_.spill_->Adopt(ref));
     frontier_.hosts_[id_].queue.RestoreBlock(ref);
     return {};
@@ -243,17 +243,17 @@ class Frontier::Restorer : public SnapshotSink {
     return Fail(ErrorCode::kCorrupt, fmt::format("snapshot of the frontier: {}", what));
   }
   Status CheckHost(const UrlRecord& url) {
-    // Nearly all URLs of a host begin alike, up to the slash behind its name: only the first is taken apart.
+    // Nearly all URLs of a host have the same beginning, up to the slash after its name: only the first is parsed.
     if (!alike_.empty() && url.url.starts_with(alike_)) return {};
     if (id_ == kNoHost || HostKey(url.url, frontier_.options_.key) != frontier_.hosts_[id_].key) {
-      return Broken(fmt::format("'{}' with another host", url.url));
+      return Broken(fmt::format("'{}' in the queue of another host", url.url));
     }
-    constexpr size_t kAfterScheme = 8;  // of "https://"; "http://" and a letter
+    constexpr size_t kAfterScheme = 8;  // length of "https://", or of "http://" and a letter
     const size_t slash = url.url.find('/', kAfterScheme);
     alike_.assign(slash == std::string_view::npos ? std::string_view() : url.url.substr(0, slash + 1));
     return {};
   }
-  // The calendar time at which it would have run out; at most as long as was left.
+  // The calendar time at which it would have run out, but at most the time that was left.
   int64_t Time(int64_t left_ns) const {
     return now_ns_ + std::clamp<int64_t>(left_ns - std::max<int64_t>(passed_ns_, 0), 0, left_ns);
   }
@@ -262,7 +262,7 @@ class Frontier::Restorer : public SnapshotSink {
   const int64_t now_ns_;
   const int64_t passed_ns_;  // by the calendar, since the snapshot
   uint32_t id_ = kNoHost;
-  std::string alike_;  // how URLs of this host begin
+  std::string alike_;  // the common beginning of this host's URLs
 };
 
 Status Frontier::Restore(const ManifestSection& section, int64_t now_ns, int64_t unix_ns) {
@@ -273,8 +273,7 @@ Status Frontier::Restore(const ManifestSection& section, int64_t now_ns, int64_t
     return Fail(ErrorCode::kCorrupt, fmt::format("section {}: {} snapshots", section.name, section.files.size()));
   }
   described_ = section;
-  // Hosts and addresses that were met after the snapshot may have been hit a moment ago, and nobody knows which: for
-  // one delay all of them are left alone.
+  // Hosts and addresses that were contacted after the snapshot are not known here. So for one delay nothing is hit.
   const PolitenessOptions& politeness = options_.politeness;
   quiet_until_ns_ = now_ns + HostGap(politeness, 0, 0);
   bench_.SetQuietUntil(now_ns + politeness.ip_delay_ns);
@@ -286,13 +285,13 @@ Status Frontier::Restore(const ManifestSection& section, int64_t now_ns, int64_t
     if (queue.head().empty() && queue.blocks() != nullptr) {
       return Fail(ErrorCode::kCorrupt, "snapshot of the frontier: a queue without its head");
     }
-    Settle(id, now_ns);
+    Schedule(id, now_ns);
   }
   if (counts().urls() != urls) {
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("snapshot of the frontier: {} URLs, the manifest says {}", counts().urls(), urls));
+    return Fail(ErrorCode::kCorrupt, fmt::format("snapshot of the frontier: it has {} URLs, but the manifest says {}",
+                                                 counts().urls(), urls));
   }
-  return Check(false);  // each record was looked at as it came
+  return Check(false);  // each record was checked when it was read
 }
 
 Status Frontier::CheckInvariants() const { return Check(true); }
@@ -337,7 +336,7 @@ Status Frontier::Check(bool records) const {
       if (bench_.TimeOf(id) < host.free_ns) return broken("a host would be hit before its clock has passed");
     }
     if (!records) continue;
-    // One host only. The disk's part was checked when it was routed.
+    // All URLs must belong to one host. Those on disk were checked when they were routed.
     bool one_host = true;
     const auto check = [&](std::string_view bytes) {
       const auto record = DecodeUrlRecord(bytes);

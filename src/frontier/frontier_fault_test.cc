@@ -1,5 +1,5 @@
-// A disk that refuses once, at each place in turn, or is full for a while: the frontier says so, loses nothing, and
-// goes on when the same call is made again.
+// A disk that refuses once, at each operation in turn, or is full for a while: the frontier reports it, loses nothing,
+// and continues when the same call is made again.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ FrontierOptions TinyOptions() {
   return options;
 }
 
-// Adds, fetches and commits until everything is out. Each failed call is made again; `refused` is told before.
+// Adds, fetches and commits until everything is fetched. Each failed call is repeated, after a call of `refused`.
 template <typename Refused>
 void RunThrough(FaultyEnv& env, Refused&& refused) {
   Manifest manifest = Manifest::Open(env, "store").value();
@@ -72,7 +72,7 @@ void RunThrough(FaultyEnv& env, Refused&& refused) {
   }
   again([&] { return manifest.Commit(frontier->Checkpointables()).has_value(); });
   EXPECT_EQ(frontier->counts().urls(), 0U);
-  // What was committed opens.
+  // The committed state can be opened.
   Manifest opened = Manifest::Open(env, "store").value();
   const auto reopened = Frontier::Open(env, opened, TinyOptions(), now, now);
   ASSERT_TRUE(reopened) << reopened.error().ToString();
@@ -118,7 +118,7 @@ TEST(FrontierFaultTest, ASnapshotThatFailedLeavesNoFile) {
   };
   ASSERT_EQ(snapshots(), 1);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(frontier->Add({.url = "http://a.example/" + std::to_string(i)}));
-  frontier->Next(0, 0).value();  // into back queues: they are what a snapshot holds
+  frontier->Next(0, 0).value();  // moves URLs into back queues, which are part of a snapshot
   faulty.SetPlan({.space = 20});
   Status flushed;
   for (Checkpointable* part : frontier->Checkpointables()) {

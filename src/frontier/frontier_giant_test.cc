@@ -1,5 +1,5 @@
-// One host with millions of URLs in front of ten thousand small ones: nobody waits for it, and RAM stays within its
-// bound. And what a URL costs at a hundred thousand hosts.
+// One host with millions of URLs in front of ten thousand small ones: no host waits for it, and RAM stays within its
+// bound. And what a URL costs with a hundred thousand hosts.
 
 #include <gtest/gtest.h>
 
@@ -126,7 +126,7 @@ void GiantDelaysNobody(uint64_t urls) {
 TEST(FrontierGiantTest, AHostWithManyUrlsDelaysNobody) { GiantDelaysNobody(200'000); }
 TEST(FrontierGiantSlowTest, AHostWithMillionsOfUrlsDelaysNobody) { GiantDelaysNobody(5'000'000); }
 
-// Not a claim of speed but a guard against a wrong order of growth: Next and Finish at 100,000 hosts.
+// Not a claim about speed but a guard against a wrong order of growth: Next and Finish with 100,000 hosts.
 TEST(FrontierCostSlowTest, NextAndFinishAtAHundredThousandHosts) {
   constexpr uint32_t kHosts = 100'000;
   constexpr uint32_t kEach = 12;
@@ -145,7 +145,7 @@ TEST(FrontierCostSlowTest, NextAndFinishAtAHundredThousandHosts) {
   int64_t now = 0;
   uint64_t fetched = 0;
   std::vector<SlotId> slots;
-  std::clock_t pulling = 0;  // processor time: the machine has other work
+  std::clock_t pulling = 0;  // processor time, because the machine has other work
   std::clock_t fetching = 0;
   uint64_t timed = 0;
   bool committed = false;
@@ -195,7 +195,7 @@ TEST(FrontierCostSlowTest, NextAndFinishAtAHundredThousandHosts) {
     fmt::print("opened again in {:.0f} ms\n", ms());
   }
   const double ns = 1e9 / CLOCKS_PER_SEC * static_cast<double>(fetching) / static_cast<double>(timed);
-  fmt::print("Next + Finish: {:.0f} ns a URL ({} URLs, {} hosts); with pulling and resolving {:.0f} ns\n", ns, timed,
+  fmt::print("Next + Finish: {:.0f} ns per URL ({} URLs, {} hosts); with pulling and resolving {:.0f} ns\n", ns, timed,
              kHosts, 1e9 / CLOCKS_PER_SEC * static_cast<double>(fetching + pulling) / static_cast<double>(fetched));
   EXPECT_LT(ns, 50'000);
   EXPECT_EQ(frontier->counts().urls(), 0U);

@@ -1,4 +1,4 @@
-// What the frontier may use, and how polite it is. Every bound of it is here.
+// What the frontier may use, and how polite it is. All its bounds are here.
 
 #pragma once
 
@@ -11,26 +11,28 @@
 namespace portolan {
 
 struct FrontierOptions {
-  std::string name = "frontier";               // begins the names of its sections and files
+  std::string name = "frontier";               // prefix of the names of its sections and files
   size_t memory = size_t{256} << 20;           // bytes of RAM for hosts, addresses and their URLs
   uint32_t front_queues = 8;                   // F: priorities 0 … F-1; at most 32
   uint32_t back_queues = 3072;                 // hosts with URLs that are wanted in RAM: at least 3 × connections
-  uint32_t max_hosts = 1'000'000;              // host records, those that only wait for their clocks included
+  uint32_t max_hosts = 1'000'000;              // host records, including hosts that only wait for their clocks
   size_t head_bytes = size_t{64} << 10;        // of a host's URLs in RAM before the rest goes to the spill
   size_t block_bytes = size_t{64} << 10;       // of URLs in one block of the spill
   uint64_t segment_size = uint64_t{64} << 20;  // of the files on disk
-  uint32_t max_resolving = 256;                // names asked for at one time
-  uint32_t pull_step = 256;                 // URLs moved from the front in one call of Next: keeps the shard responsive
-  uint32_t copy_hosts = 512;                // hosts looked at in one part of a snapshot: likewise
-  int64_t min_ttl_ns = 60'000'000'000;      // a shorter time to live of an address is taken as this …
-  int64_t max_ttl_ns = 86'400'000'000'000;  // … and a longer one as this
-  // A host that was ill so many times in a row, with back-off in between, is given up: its URLs fail with the last
+  uint32_t max_resolving = 256;                // names looked up at the same time
+  uint32_t pull_step = 256;                 // URLs moved from the front in one call of Next, so that calls stay short
+  uint32_t copy_hosts = 512;                // hosts examined in one part of a snapshot, likewise
+  int64_t min_ttl_ns = 60'000'000'000;      // a shorter time to live of an address is raised to this
+  int64_t max_ttl_ns = 86'400'000'000'000;  // and a longer one is cut to this
+  // A host that failed this many times in a row, with back-off in between, is given up: its URLs fail with the last
   // outcome. 0: never.
   uint32_t give_up_after = 12;
-  uint32_t connections_per_host = 1;  // requests to a host, and to an address, at one time; 1 … kMaxConnectionsPerHost
+  uint32_t connections_per_host = 1;  // to a host, and to an address, at one time; 1 … kMaxConnectionsPerHost
   PolitenessOptions politeness;
   uint64_t seed = 1;
-  HashKey key;  // the crawl's: of hosts, URLs and addresses
+  HashKey key;          // the crawl's; hashes hosts, URLs and addresses
+  uint32_t shards = 1;  // of the crawl: they share addresses (address_book.h)
+  uint32_t shard = 0;   // the index of this one
 };
 
 }  // namespace portolan

@@ -21,6 +21,7 @@
 #include "frontier/spill_log.h"
 #include "frontier/timed_heap.h"
 #include "frontier/workbench.h"
+#include "io/counting_env.h"
 #include "io/mem_env.h"
 #include "io/rng.h"
 
@@ -143,7 +144,8 @@ TEST(RecordFifoTest, LikeADequeOfStrings) {
 }
 
 struct Spill {
-  MemEnv env;
+  MemEnv mem;
+  CountingEnv env{mem};
   Manifest manifest = Manifest::Open(env, "store").value();
   std::unique_ptr<SpillLog> log;
 
@@ -194,7 +196,7 @@ TEST(SpillLogTest, ACommittedSegmentStaysUntilTheNextCommit) {
   for (int i = 0; i < 30; ++i) refs.push_back(spill.Write(i * 20, i * 20 + 20));
   ASSERT_TRUE(spill.Commit());
   for (const SpillRef& ref : refs) spill.log->Free(ref);
-  spill.env.Crash(CrashMode::kLoseUnsynced);
+  spill.mem.Crash(CrashMode::kLoseUnsynced);
   spill.manifest = Manifest::Open(spill.env, "store").value();
   spill.Open();
   for (const SpillRef& ref : refs) {
@@ -210,7 +212,7 @@ TEST(SpillLogTest, ACommittedSegmentStaysUntilTheNextCommit) {
 TEST(SpillLogTest, ADamagedBlockIsAnErrorAndChangesNothing) {
   Spill spill;
   const SpillRef ref = spill.Write(0, 20);
-  spill.env.Corrupt("store/spill-000000001.spill", ref.offset + 40, "x");
+  spill.mem.Corrupt("store/spill-000000001.spill", ref.offset + 40, "x");
   RecordFifo fifo;
   fifo.PushBack("before");
   const Status status = spill.log->Read(ref, fifo);
@@ -277,6 +279,37 @@ TEST(BackQueueTest, ManyUrlsCostTwoBlocksAndTwelveBytesABlock) {
   EXPECT_GT(queue.on_disk(), kUrls - 2500U);
 }
 
+// The hint comes kAskAhead URLs before the read, once per block.
+TEST(BackQueueTest, EachBlockIsAskedForBeforeItIsRead) {
+  Spill spill(uint64_t{16} << 20);
+  BackQueue queue;
+  const BackQueue::Limits limits{4000, 4000};
+  constexpr int kUrls = 20'000;
+  for (int i = 0; i < kUrls; ++i) {
+    ASSERT_TRUE(queue.Push("http://a-host.example/page-" + std::to_string(i), limits, *spill.log));
+  }
+  const size_t blocks = queue.blocks()->size();
+  ASSERT_GT(blocks, 50U);
+  const auto& counters = spill.env.counters();
+  ASSERT_EQ(counters.hints, 0U);
+  std::string record;
+  size_t on_disk = blocks;
+  uint64_t asked_before = 0;  // URLs popped since the last hint
+  for (int i = 0; i < kUrls; ++i) {
+    const uint64_t hints = counters.hints;
+    ASSERT_TRUE(queue.Pop(0, *spill.log, record));
+    ASSERT_EQ(record, "http://a-host.example/page-" + std::to_string(i));
+    asked_before = counters.hints > hints ? 0 : asked_before + 1;
+    const size_t left = queue.blocks() == nullptr ? 0 : queue.blocks()->size();
+    if (left == on_disk) continue;
+    ASSERT_EQ(left, on_disk - 1);
+    on_disk = left;
+    ASSERT_GE(asked_before, BackQueue::kAskAhead - 2);
+  }
+  // For the first block, whose segment was not open, also for the header.
+  EXPECT_EQ(counters.hints, blocks + 1);
+}
+
 TEST(BackQueueTest, AUrlThatWaitsForItsNextAttemptIsNotTakenBefore) {
   Spill spill;
   BackQueue queue;
@@ -287,7 +320,7 @@ TEST(BackQueueTest, AUrlThatWaitsForItsNextAttemptIsNotTakenBefore) {
   EXPECT_EQ(queue.ReadyAt(64), 300);
   ASSERT_TRUE(queue.Push("other", limits, *spill.log));
   EXPECT_EQ(queue.ReadyAt(64), BackQueue::kAtOnce);
-  EXPECT_EQ(queue.ReadyAt(2), 300);  // two are the most: the host waits
+  EXPECT_EQ(queue.ReadyAt(2), 300);  // with max_later = 2 the host waits
   ASSERT_TRUE(queue.Pop(299, *spill.log, record));
   EXPECT_EQ(record, "other");
   ASSERT_TRUE(queue.Pop(300, *spill.log, record));
@@ -307,7 +340,7 @@ TEST(SpillCompactorTest, ASlowHostDoesNotKeepSegmentsAlive) {
   const uint32_t fast = hosts.Insert(2);
   std::string record;
   for (int i = 0; i < 20'000; ++i) {
-    // The fast one's blocks die at once, the slow one's are a fifth of each segment.
+    // The fast host's blocks die at once; the slow host's are a fifth of each segment.
     if (i % 5 == 0) {
       ASSERT_TRUE(hosts[slow].queue.Push("http://slow/" + std::to_string(i), limits, *spill.log));
     }
@@ -323,6 +356,30 @@ TEST(SpillCompactorTest, ASlowHostDoesNotKeepSegmentsAlive) {
     ASSERT_TRUE(hosts[slow].queue.Pop(0, *spill.log, record));
     ASSERT_EQ(record, "http://slow/" + std::to_string(i));
   }
+}
+
+TEST(SpillCompactorTest, ASegmentIsAskedForBeforeItsBlocksAreMoved) {
+  Spill spill(8192);
+  HostTable hosts;
+  SpillCompactor compactor;
+  const BackQueue::Limits limits{200, 400};
+  const uint32_t slow = hosts.Insert(1);
+  std::vector<SpillRef> dead;
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(hosts[slow].queue.Push("http://slow/" + std::to_string(i), limits, *spill.log));
+    dead.push_back(spill.Write(i * 20, i * 20 + 20));
+  }
+  for (const SpillRef& ref : dead) spill.log->Free(ref);
+  ASSERT_TRUE(spill.log->sparse());
+  const auto& counters = spill.env.counters();
+  const uint64_t reads = counters.reads;
+  ASSERT_EQ(counters.hints, 0U);
+  while (counters.hints == 0) {
+    ASSERT_TRUE(compactor.Step(hosts, *spill.log));
+    ASSERT_EQ(counters.reads, reads);
+  }
+  for (int i = 0; i < 100 && counters.reads == reads; ++i) ASSERT_TRUE(compactor.Step(hosts, *spill.log));
+  EXPECT_GT(counters.reads, reads);
 }
 
 TEST(FrontQueuesTest, DrawsFallByTwoAndNothingStarves) {
@@ -389,7 +446,7 @@ TEST(WorkbenchTest, HostsOfOneAddressTakeTurnsAndATarpitHoldsItOnlySoLong) {
     bench.Bind(i, Address::V4(0x01010101));
     bench.Put(i, 0);
   }
-  // As the frontier does it: a host that is hit keeps what the bench must know of it.
+  // As in the frontier: a host that is hit stores what the bench needs.
   const auto hit = [&](uint32_t host, int64_t now) {
     Flight flight{.slot = SlotId{++slots} << 32 | host, .record = "r"};
     bench.Hit(host, flight, now);
@@ -433,7 +490,7 @@ TEST(WorkbenchTest, ASnapshotSeesTheAddressesThatRunAndFewOthers) {
     bench.Bind(i, Address::V4(0x01000000 + i));
     bench.Put(i, 0);
   }
-  // A hit each 10 ms that takes as long; every hundredth never ends.
+  // A hit every 10 ms that takes as long; every hundredth never ends.
   std::map<uint32_t, int64_t> free_at;  // by host
   int64_t now = 0;
   for (uint32_t i = 0; i < kHosts; ++i, now += kSecond / 100) {

@@ -1,5 +1,5 @@
 // A random web against the frontier, in virtual time, with everything checked by an independent model: each URL comes
-// out exactly once, no host is hit twice at a time, no host and no address too early; through restarts and power cuts.
+// out exactly once, no host has two hits at a time, no host or address is hit too early; with restarts and power cuts.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ struct Fetching {
   int64_t begun = 0;
 };
 
-// What must be true, kept apart from the frontier. Times are the calendar's.
+// What must be true, kept apart from the frontier. Times are calendar times.
 struct Model {
   struct HostRule {
     int64_t not_before = -kLong;
@@ -101,7 +101,7 @@ class Driver {
     model_ = saved_;
     flights_.clear();
     asked_.clear();
-    // Hits after the commit are forgotten, but nobody is hit within a delay of the restart.
+    // Hits after the commit are forgotten, but no host is hit within a delay of the restart.
     for (auto& [name, host] : model_.hosts) {
       host.not_before = std::max(host.not_before, unix_ + Politeness().host_delay_ns);
     }
@@ -142,7 +142,7 @@ class Driver {
   const Model& model() const { return model_; }
   const Frontier& frontier() const { return *frontier_; }
   uint64_t trace() const { return trace_; }
-  int64_t most_beside() const { return most_beside_; }  // requests to one host at one time
+  int64_t most_beside() const { return most_beside_; }  // requests to one host at the same time
 
  private:
   int64_t Connections() const { return profile_.options.connections_per_host; }
@@ -239,10 +239,10 @@ class Driver {
     gap = std::max(std::min(gap, Politeness().max_delay_ns), hit.retry_after_ns);
     if (hit.host_ill) {
       hit.wait_ns = 2 * kSecond;
-      gap = std::max(gap, hit.wait_ns);  // at least: a host that leaves between its URLs begins anew
+      gap = std::max(gap, hit.wait_ns);  // at least: a host that is removed between its URLs begins anew
     }
     host.not_before = std::max(host.not_before, unix_ + gap);
-    // The one that was dispatched last starts the address's clock.
+    // The request that was dispatched last starts the address's clock.
     if (ip.outstanding && ip.last_begun == flight.begun) {
       ip.outstanding = false;
       ip.last_ended = unix_;
@@ -261,7 +261,7 @@ class Driver {
       model_.url_not_before[flight.url] = unix_ + hit.wait_ns;
     }
     if (rng_.Below(10) == 0) {
-      // For the gap that runs now it must hold; later the host may have left, and its delay with it.
+      // It must hold for the gap that runs now; later the host, and its delay with it, may have been removed.
       const auto delay = static_cast<int64_t>(rng_.Below(4)) * kSecond;
       frontier_->SetCrawlDelay(Hash64(flight.host), delay);
       host.not_before = std::max(host.not_before, unix_ + delay);
@@ -415,8 +415,8 @@ TEST(FrontierDeterminismTest, TheSameCallsGiveTheSameDispatches) {
   EXPECT_EQ(traces[0], traces[1]);
 }
 
-// The power goes at each single operation of a run that uses everything; what comes back is the last commit, or the
-// one that was under way.
+// The power fails at every single operation of a run that uses everything; what comes back is the last commit, or the
+// one that was being written.
 TEST(FrontierCrashTest, PowerCutAtEveryOperation) {
   const auto script = [](Env& env, std::vector<uint64_t>& commits) -> Status {
     ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, "store"));
@@ -445,7 +445,7 @@ TEST(FrontierCrashTest, PowerCutAtEveryOperation) {
         }
       }
       const uint64_t urls = frontier->counts().urls();
-      commits.push_back(urls);  // this is what must come back if the commit got through
+      commits.push_back(urls);  // this must come back if the commit succeeded
       RETURN_IF_ERROR(manifest.Commit(frontier->Checkpointables()));
     }
     return {};

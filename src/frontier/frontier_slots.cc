@@ -1,9 +1,10 @@
-// What comes back to the frontier: ends of fetches, addresses, crawl delays.
+// What comes back to the frontier: ends of fetches, addresses and leases of them, crawl delays.
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "frontier/frontier.h"
 
 namespace portolan {
@@ -33,10 +34,10 @@ Flight Frontier::TakeFlight(Host& host, SlotId slot) {
   return flight;
 }
 
-// In the other states it waits for something else, a name say, with URLs or failures still to come.
-void Frontier::Resettle(uint32_t id, int64_t now_ns) {
+// In the other states the host waits for something else, for example a name, while it still has URLs or failures.
+void Frontier::Reschedule(uint32_t id, int64_t now_ns) {
   if (hosts_[id].state == HostState::kInFlight) {
-    Settle(id, now_ns);
+    Schedule(id, now_ns);
   } else {
     hosts_.Count(id);
   }
@@ -64,18 +65,18 @@ void Frontier::EndHit(uint32_t id, SlotId slot, const Hit& hit, int64_t wait_ns,
   bool known = false;
   if (hit.host_ill) {
     constexpr int64_t kHadEnoughPart = 3;
-    // Several that were under way together and fail together are one illness.
+    // Several requests that ran together and fail together count as one failure.
     known = host.ill_streak > 0 && flight.began_ns <= host.last_ill_ns;
     const int64_t first = hit.wait_ns > 0 ? hit.wait_ns : kDefaultBackOff;
     const int64_t back_off = BackOff(first, host.ill_streak - (known ? 1U : 0U), politeness.max_back_off_ns);
     gap = std::max(gap, back_off);
-    // It answered, and said that it has had enough.
+    // It answered, and said that the requests were too many.
     if (HasAnswer(hit.outcome)) polite_gap = std::max(polite_gap, back_off / kHadEnoughPart);
     if (!known) NoteIllness(host, hit.outcome, now_ns);
   } else if (hit.ok) {
     host.ill_streak = 0;
   }
-  // Perhaps its other machine is well.
+  // Perhaps the host's other address works.
   if (((hit.host_ill && !known) || hit.other_address) && host.addresses.size() > 1) {
     host.address_at = static_cast<uint8_t>((host.address_at + 1U) % host.addresses.size());
     bench_.Bind(id, host.addresses[host.address_at]);
@@ -88,21 +89,21 @@ void Frontier::Skip(SlotId slot) {
   uint32_t id = 0;
   Host& host = OpenHost(slot, id);
   bench_.Undo(TakeFlight(host, slot), now_ns_);
-  Resettle(id, now_ns_);
+  Reschedule(id, now_ns_);
 }
 
 void Frontier::Finish(SlotId slot, const Hit& hit, int64_t now_ns) {
   uint32_t id = 0;
   OpenHost(slot, id);
   EndHit(id, slot, hit, 0, now_ns);
-  Resettle(id, now_ns);
+  Reschedule(id, now_ns);
 }
 
 void Frontier::Retry(SlotId slot, const UrlRecord& record, Where where, const Hit& hit, int64_t now_ns) {
   uint32_t id = 0;
   Host& host = OpenHost(slot, id);
   CHECK(HostKey(record.url, options_.key) == host.key, "'{}' comes back to another host", record.url);
-  EncodeUrlRecord(record, scratch_);  // before the slot's own bytes go
+  EncodeUrlRecord(record, scratch_);  // before the slot's own bytes are freed
   EndHit(id, slot, hit, where == Where::kHead && !hit.host_ill ? hit.wait_ns : 0, now_ns);
   if (where == Where::kHead) {
     host.queue.PushFront(scratch_);
@@ -111,7 +112,7 @@ void Frontier::Retry(SlotId slot, const UrlRecord& record, Where where, const Hi
   } else {
     host.queue.PushInRam(scratch_, limits_);
   }
-  Resettle(id, now_ns);
+  Reschedule(id, now_ns);
 }
 
 void Frontier::OnResolved(const Resolution& resolution, int64_t now_ns) {
@@ -128,7 +129,7 @@ void Frontier::OnResolved(const Resolution& resolution, int64_t now_ns) {
       if (!address.empty() && addresses.size() < Host::kMaxAddresses) addresses.push_back(address);
     }
     if (!addresses.empty()) {
-      // The one that worked, if it is still among them; else by the host's hash, so that hosts spread over a farm.
+      // The address that worked, if it is still among them; otherwise by the host's hash, to spread hosts over a farm.
       const auto same = std::find(addresses.begin(), addresses.end(), before);
       host.address_at = static_cast<uint8_t>(same != addresses.end() ? static_cast<size_t>(same - addresses.begin())
                                                                      : host.key % addresses.size());
@@ -138,7 +139,7 @@ void Frontier::OnResolved(const Resolution& resolution, int64_t now_ns) {
       const int64_t ttl_ns = static_cast<int64_t>(resolution.ttl_s) * 1000 * kMillisecond;
       host.address_expires_ns = now_ns + std::clamp(ttl_ns, options_.min_ttl_ns, options_.max_ttl_ns);
       bench_.Bind(id, host.addresses[host.address_at]);
-      Settle(id, now_ns);
+      Schedule(id, now_ns);
       return;
     }
     outcome = FetchOutcome::kDnsNotFound;
@@ -159,7 +160,63 @@ void Frontier::OnResolved(const Resolution& resolution, int64_t now_ns) {
   host.doomed = true;
   host.verdict = outcome;
   host.dns_failures = 0;
-  Settle(id, now_ns);
+  Schedule(id, now_ns);
+}
+
+// ---- addresses that other shards use, too
+
+// The owner follows from the keyed hash, mixed once more because the hash itself is the index of tables.
+uint32_t Frontier::OwnerOf(const Address& address) const {
+  return static_cast<uint32_t>(Mix64(address.Hash(options_.key)) % options_.shards);
+}
+
+void Frontier::OnAddressNotice(uint32_t from, const AddressNotice& notice, int64_t now_ns) {
+  now_ns_ = std::max(now_ns_, now_ns);
+  TakeNotice(from, notice, now_ns);
+  PassNotices(now_ns);
+}
+
+void Frontier::TakeNotice(uint32_t from, const AddressNotice& notice, int64_t now_ns) {
+  std::vector<AddressMail> answers;
+  switch (notice.kind) {
+    case AddressNotice::Kind::kWanted:
+      book_.OnWanted(from, notice.address, answers);
+      break;
+    case AddressNotice::Kind::kReturned:
+      book_.OnReturned(from, notice.address, notice.free_ns, now_ns, answers);
+      break;
+    case AddressNotice::Kind::kGranted:
+      bench_.OnGranted(notice.address, notice.free_ns, now_ns);
+      break;
+    case AddressNotice::Kind::kRecalled:
+      bench_.OnRecalled(notice.address, now_ns);
+      break;
+  }
+  for (AddressMail& mail : answers) {
+    if (mail.shard == options_.shard) {
+      TakeNotice(mail.shard, mail.notice, now_ns);
+    } else {
+      outbox_.push_back(mail);
+    }
+  }
+}
+
+void Frontier::PassNotices(int64_t now_ns) {
+  for (std::vector<AddressNotice> notices = bench_.TakeNotices(); !notices.empty(); notices = bench_.TakeNotices()) {
+    for (const AddressNotice& notice : notices) {
+      const uint32_t owner = OwnerOf(notice.address);
+      if (owner == options_.shard) {
+        TakeNotice(owner, notice, now_ns);
+      } else {
+        outbox_.push_back({owner, notice});
+      }
+    }
+  }
+}
+
+std::vector<AddressMail> Frontier::TakeAddressMail() {
+  PassNotices(now_ns_);
+  return std::exchange(outbox_, {});
 }
 
 void Frontier::SetCrawlDelay(uint64_t key, int64_t delay_ns) {
@@ -168,7 +225,7 @@ void Frontier::SetCrawlDelay(uint64_t key, int64_t delay_ns) {
   Host& host = hosts_[id];
   host.crawl_delay_ns = std::max<int64_t>(delay_ns, 0);
   if (host.last_end_ns == Host::kNeverHit) return;
-  // The delay holds for the gap that runs now as well.
+  // The delay also applies to the gap that is running now.
   const int64_t free_ns = host.last_end_ns + HostGap(options_.politeness, host.crawl_delay_ns, 0, host.budget);
   host.polite_ns = std::max(host.polite_ns, free_ns);
   if (free_ns <= host.free_ns) return;

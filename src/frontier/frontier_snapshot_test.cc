@@ -1,6 +1,6 @@
-// The snapshot while the frontier works on: whatever happens between the beginning of a checkpoint and its end, what is
-// written is the state of the beginning. Two frontiers get the same calls; one is committed at once, the other bit by
-// bit with everything going on in between, and both snapshots must say the same.
+// The snapshot while the frontier continues to work: whatever happens between the beginning of a checkpoint and its
+// end, the state of the beginning is written. Two frontiers get the same calls; one is committed at once, the other bit
+// by bit with other calls in between, and both snapshots must be the same.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 constexpr char kDir[] = "store";
 constexpr int64_t kMs = 1'000'000;
 
-// A snapshot's contents, by host: the order of hosts is nobody's business.
+// A snapshot's contents, by host: the order of hosts does not matter.
 struct Contents : SnapshotSink {
   struct OfHost {
     SnapshotHost host;
@@ -31,7 +31,7 @@ struct Contents : SnapshotSink {
   };
   Status OnHost(const SnapshotHost& host) override {
     key = host.key;
-    EXPECT_FALSE(hosts.contains(key)) << "a host twice";
+    EXPECT_FALSE(hosts.contains(key)) << "a host occurs twice";
     hosts[key].host = host;
     return {};
   }
@@ -88,7 +88,7 @@ FrontierOptions SmallOptions() {
   return options;
 }
 
-// A frontier and a caller that does the same for the same seed.
+// A frontier, and a caller that makes the same calls for the same seed.
 class Worked {
  public:
   explicit Worked(uint64_t seed) : rng_(seed), later_(env_), manifest_(Manifest::Open(env_, kDir).value()) {
@@ -210,14 +210,14 @@ TEST_P(FrontierSnapshotTest, IsOfTheMomentOfItsBeginning) {
   going.Finish();
   const Contents written = ReadCommitted(going.env());
   EXPECT_TRUE(written == expected);
-  // What it says together with the other files is a frontier.
+  // Together with the other files it is a valid frontier.
   const auto crashed = going.env().CrashedCopy(CrashMode::kLoseUnsynced);
   const Manifest manifest = Manifest::Open(*crashed, kDir).value();
   const auto opened = Frontier::Open(*crashed, manifest, SmallOptions(), going.now(), going.now());
   ASSERT_TRUE(opened) << opened.error().ToString();
   EXPECT_TRUE((*opened)->CheckInvariants());
 
-  // And the next one is of its own moment.
+  // And the next snapshot shows its own moment.
   for (int step = 0; step < 20; ++step) going.Step();
   going.Start();
   going.Finish();
@@ -236,9 +236,9 @@ TEST(HostTableTest, APictureHasEachHostOnceAsItWas) {
   hosts[hosts.Find(150)].free_ns = 5;
   hosts[hosts.Find(150)].free_ns = 6;
   hosts.Erase(hosts.Find(151));
-  hosts[hosts.Insert(1000)].free_ns = 9;  // in the place of another
+  hosts[hosts.Insert(1000)].free_ns = 9;  // in the slot of another host
   hosts[hosts.Insert(1001)].free_ns = 9;
-  hosts[hosts.Insert(1002)].free_ns = 9;  // in a new one
+  hosts[hosts.Insert(1002)].free_ns = 9;  // in a new slot
   while (hosts.ContinuePicture(10)) hosts[hosts.Find(199)].free_ns = 7;
   EXPECT_FALSE(hosts.taking_picture());
   EXPECT_EQ(saved.size(), 199U);
@@ -248,7 +248,7 @@ TEST(HostTableTest, APictureHasEachHostOnceAsItWas) {
     EXPECT_LE(key, 200U);
     EXPECT_EQ(free_ns, 0) << key;
   }
-  hosts[hosts.Find(3)].free_ns = 1;  // nobody is told any more
+  hosts[hosts.Find(3)].free_ns = 1;  // `save` is not called any more
 }
 
 }  // namespace

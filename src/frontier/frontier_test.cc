@@ -44,7 +44,7 @@ class FrontierTest : public testing::Test {
   void Add(const std::string& url, uint8_t priority = 0) {
     ASSERT_TRUE(frontier_->Add({.priority = priority, .url = url}));
   }
-  // Resolves on the way, one address a host, and returns the first dispatch that is something else.
+  // Resolves names on the way, one address per host, and returns the first dispatch that is something else.
   Dispatch Next() {
     for (;;) {
       auto dispatch = frontier_->Next(now_, kCalendar + now_);
@@ -106,7 +106,7 @@ TEST_F(FrontierTest, AUrlIsResolvedFetchedAndGone) {
   EXPECT_EQ(frontier_->counts().in_flight, 1U);
   frontier_->Finish(fetch.slot, {}, now_);
   EXPECT_EQ(frontier_->counts().urls(), 0U);
-  EXPECT_EQ(frontier_->counts().hosts, 1U);  // its clock runs
+  EXPECT_EQ(frontier_->counts().hosts, 1U);  // its clock still runs
   now_ += kSecond;
   EXPECT_EQ(Next().kind, Kind::kWait);
   EXPECT_EQ(frontier_->counts().hosts, 1U) << "there may be more for it soon";
@@ -180,7 +180,7 @@ TEST_F(FrontierTest, TheGapStartsAtTheEndAndIsTenTimesTheDuration) {
   Add("http://a.example/3");
   const Dispatch first = NextFetch();
   const int64_t wait = Next().until_ns;
-  EXPECT_EQ(wait, Frontier::kNever);  // one URL a host
+  EXPECT_EQ(wait, Frontier::kNever);  // one URL per host
   now_ += 2 * kSecond;
   frontier_->Finish(first.slot, {.duration_ns = 2 * kSecond}, now_);
   const int64_t end = now_;
@@ -198,13 +198,13 @@ TEST_F(FrontierTest, CrawlDelayHoldsForTheGapThatRuns) {
   const Dispatch first = NextFetch();
   frontier_->Finish(first.slot, {}, now_);
   frontier_->SetCrawlDelay(first.host, 30 * kSecond);
-  frontier_->SetCrawlDelay(first.host + 1, 30 * kSecond);  // nobody
+  frontier_->SetCrawlDelay(first.host + 1, 30 * kSecond);  // an unknown host
   EXPECT_EQ(Next().until_ns, now_ + 30 * kSecond);
   const int64_t end = now_;
   const Dispatch second = NextFetch();
   EXPECT_EQ(now_, end + 30 * kSecond);
   frontier_->Finish(second.slot, {}, now_);
-  frontier_->SetCrawlDelay(first.host, 60 * kSecond);  // of one that lingers
+  frontier_->SetCrawlDelay(first.host, 60 * kSecond);  // of a host that lingers
   Add("http://a.example/3");
   const int64_t second_end = now_;
   NextFetch();
@@ -345,7 +345,7 @@ TEST_F(FrontierTest, FailingNameServersAreAskedAgainAndOthersGoOn) {
   ASSERT_EQ(next.kind, Kind::kFail);
   EXPECT_EQ(next.outcome, FetchOutcome::kDnsTimeout);
   EXPECT_EQ(resolved_, 4);
-  // Our own trouble counts for nobody.
+  // Failures of our own network count against no host.
   answers_["ours.example"] = {.outcome = FetchOutcome::kLocal};
   Add("http://ours.example/");
   for (int i = 0; i < 20; ++i) {
@@ -403,8 +403,8 @@ TEST_F(FrontierTest, AtMaxHostsTheFrontWaitsAndNothingIsLost) {
 
 TEST_F(FrontierTest, WhatIsTooMuchForTheMemoryGoesToDiskInSmallSteps) {
   FrontierOptions options = SmallOptions();
-  options.memory = size_t{96} << 20;  // a sixteenth of it, which is what goes, is more than a step
-  options.back_queues = 1'000'000;    // pull whatever comes
+  options.memory = size_t{96} << 20;  // a sixteenth of it, which is spilled, is more than one step
+  options.back_queues = 1'000'000;    // pull everything
   Open(options);
   const std::string path(1000, 'x');
   size_t most = 0;
@@ -449,7 +449,7 @@ TEST_F(FrontierTest, ClocksSurviveARestart) {
   Dispatch a = NextFetch();
   ASSERT_EQ(a.record.url, "http://a.example/1");
   frontier_->Finish(a.slot, {.retry_after_ns = 1000 * kSecond}, now_);
-  const Dispatch b = NextFetch();  // in flight when it ends
+  const Dispatch b = NextFetch();  // in flight when the frontier is closed
   ASSERT_EQ(b.record.url, "http://b.example/1");
   const int64_t free = now_ + 1000 * kSecond;
   Commit();

@@ -1,4 +1,4 @@
-// What waits because it failed: shown to people, and hurried where nothing else is left.
+// URLs that wait because they failed: shown to users, and tried sooner if nothing else is left.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ uint32_t AttemptsOf(std::string_view record) {
   return decoded ? decoded->attempts : 0;
 }
 
-// Has everything that it has failed before? A host whose name is asked for again has robots.txt first.
+// True if everything that the host has failed before. If its name is looked up again later, its robots.txt comes first.
 bool AllFailed(const Host& host) {
   std::string_view head;
   if (!host.queue.OnlyLater(&head)) return false;
@@ -102,7 +102,7 @@ Frontier::Slowest Frontier::SlowestHost(uint32_t look) const {
   for (uint32_t id = 0; id < std::min(look, hosts_.slots()); ++id) {
     const Host& host = hosts_[id];
     if ((host.state != HostState::kReady && host.state != HostState::kInFlight) || host.queue.empty()) continue;
-    // Of one in flight the last gap is not known any more.
+    // For a host in flight the last gap is not known any more.
     const int64_t least = HostGap(options_.politeness, host.crawl_delay_ns, 0, host.budget);
     const int64_t gap_ns = host.last_end_ns == Host::kNeverHit || host.state == HostState::kInFlight
                                ? least

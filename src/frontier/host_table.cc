@@ -22,7 +22,7 @@ uint32_t HostTable::Insert(uint64_t key) {
     id = free_.back();
     free_.pop_back();
   }
-  BeforeChange(id);  // it was free when the picture began: it is not in it
+  BeforeChange(id);  // it was free when the picture began, so it is not in the picture
   const bool fresh = numbers_.emplace(key, id).second;
   CHECK(fresh);
   hosts_[id].key = key;
@@ -36,7 +36,7 @@ void HostTable::BeginPicture(std::function<void(const Host&)> save) {
   save_ = std::move(save);
   picture_at_ = 0;
   unsaved_.assign((slots() + 63) / 64, ~uint64_t{0});
-  // Slots that come later are not in it.
+  // Slots that are added later are not in the picture.
   if (slots() % 64 != 0) unsaved_.back() = (uint64_t{1} << (slots() % 64)) - 1;
 }
 

@@ -25,7 +25,7 @@ void RecordFifo::PushBack(std::string_view record) {
 void RecordFifo::PushFront(std::string_view record) {
   const size_t length = VarintLength(record.size()) + record.size();
   if (length > begin_) {
-    // What comes to the front was just taken from there, so there is usually room.
+    // A record that is pushed to the front was usually just taken from there, so there is room.
     bytes_.insert(0, length - begin_, '\0');
     begin_ = length;
   }

@@ -27,7 +27,7 @@ bool ReadAddress(ByteReader& in, Address& address) {
   return !address.empty();
 }
 
-// Times left are never negative, and a year is more than any of them: sums cannot overflow.
+// Times left are never negative, and a year is more than any of them, so sums cannot overflow.
 constexpr int64_t kYear = 366LL * 86'400 * 1'000'000'000;
 
 void AppendTime(std::string& out, int64_t ns) {
@@ -134,7 +134,7 @@ Status SnapshotWriter::Finish() {
 
 namespace {
 
-// False when the item is broken; the sink's own error goes to `status`.
+// False if the item is not valid; an error of the sink goes to `status`.
 bool GiveItem(std::string_view record, SnapshotSink& sink, Status& status) {
   if (record.empty()) return false;
   const auto item = static_cast<SnapshotItem>(record[0]);
@@ -189,15 +189,17 @@ Status ReadSnapshot(Env& env, const std::string& path, uint64_t length, uint64_t
       Status status;
       if (!GiveItem(records.record(), sink, status)) {
         return Fail(ErrorCode::kCorrupt,
-                    fmt::format("{}: block at {}: item {} makes no sense", path, block->offset, seen));
+                    fmt::format("{}: block at {}: item {} is not valid", path, block->offset, seen));
       }
       if (!status) return Status(std::unexpected(std::move(status).error().Context(path)));
     }
     if (!records.ok()) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: its records are broken", path, block->offset));
+      return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: its records do not parse", path, block->offset));
     }
   }
-  if (seen != items) return Fail(ErrorCode::kCorrupt, fmt::format("{}: {} items of {}", path, seen, items));
+  if (seen != items) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("{}: it has {} items instead of {}", path, seen, items));
+  }
   return {};
 }
 

@@ -1,9 +1,11 @@
-// The frontier's snapshot: what of it is in RAM, as one file a checkpoint (docs/formats/frontier.md).
+// The frontier's snapshot: the part of it that is in RAM, as one file per checkpoint (docs/formats/frontier.md).
 //
 // A file of record blocks; the first byte of a record says what it is. Items that belong to a host follow it:
-//   host ( head | later | tail | blocks )*    and, anywhere, gate records and clocks of addresses.
-// Times are kept as "so much was left", and the calendar at the moment of writing is in the manifest: a restored clock
-// runs out at the same calendar time, but never takes longer than it had left (the calendar may have been set back).
+//   host ( head | later | tail | blocks )*
+// Records drawn from the front queues and clocks of addresses may be anywhere between them.
+// Times are stored as the time that was left, and the calendar at the moment of writing is in the manifest: a restored
+// clock runs out at the same calendar time, but never takes longer than it had left (the calendar may have been set
+// back).
 //
 // SnapshotWriter and ReadSnapshot know the items, not the frontier. Thread: one owner. Memory bound: one block.
 
@@ -45,19 +47,19 @@ struct SnapshotHost {
   uint8_t ill_streak = 0;
   uint8_t dns_failures = 0;
   uint8_t address_at = 0;
-  std::optional<uint8_t> verdict;  // FetchOutcome, when it is doomed
+  std::optional<uint8_t> verdict;  // FetchOutcome, if the host is given up
   std::vector<Address> addresses;
 
   bool operator==(const SnapshotHost&) const = default;
 };
 
-// Items as records. A host's addresses are those of `addresses`.
+// These append items as records. A host's addresses are those of `addresses`.
 void AppendSnapshotHost(std::string& out, const SnapshotHost& host, std::span<const Address> addresses);
 void AppendSnapshotLater(std::string& out, int64_t left_ns, std::string_view record);
 void AppendSnapshotBlocks(std::string& out, std::span<const SpillRef> refs);
 void AppendSnapshotIp(std::string& out, const Address& address, int64_t left_ns);
 
-// The record of a host, and back; none for bytes that are no such record.
+// The record of a host, and back; empty for bytes that are not such a record.
 std::string EncodeSnapshotHost(const SnapshotHost& host);
 std::optional<SnapshotHost> DecodeSnapshotHost(std::string_view record);
 
@@ -84,7 +86,7 @@ class SnapshotWriter {
   uint64_t items_ = 0;
 };
 
-// What a snapshot's items are given to, in their order. An error ends the reading.
+// Receives a snapshot's items in their order. An error ends the reading.
 class SnapshotSink {
  public:
   virtual ~SnapshotSink() = default;
@@ -95,7 +97,7 @@ class SnapshotSink {
   virtual Status OnIp(const Address& address, int64_t left_ns) = 0;
 };
 
-// kCorrupt for anything that is no snapshot of `items` items.
+// kCorrupt if the file is not a snapshot of `items` items.
 Status ReadSnapshot(Env& env, const std::string& path, uint64_t length, uint64_t items, SnapshotSink& sink);
 
 }  // namespace portolan

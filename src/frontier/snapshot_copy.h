@@ -1,10 +1,10 @@
-// SnapshotCopy: items of a snapshot as flat bytes, taken quickly by the thread that owns the frontier and made into
-// blocks (front-coded, compressed, checksummed, written) by another.
+// SnapshotCopy: items of a snapshot as flat bytes. The thread that owns the frontier makes them quickly; another thread
+// turns them into blocks (front-coded, compressed, checksummed, written).
 //
-// A queue's records are copied as they lie, all at once; taking them apart is left to the reader.
+// A queue's records are copied as they are in memory, all at once; the reader separates them.
 //
-// In memory only: a length (varint), a byte that says what it is (SnapshotItem; kMany added: a RecordFifo's bytes), the
-// bytes. Thread: one owner at a time. Memory bound: bytes(), the owner hands it on when it is large enough.
+// In memory only: a length (varint), a byte with the kind (SnapshotItem; kMany added for a RecordFifo's bytes), the
+// bytes. Thread: one owner at a time. Memory bound: bytes(); the owner passes it on when it is large enough.
 
 #pragma once
 
@@ -32,10 +32,10 @@ class SnapshotCopy {
 
   bool empty() const { return bytes_.empty(); }
   size_t bytes() const { return bytes_.size(); }
-  // Empties it.
+  // Returns the content and leaves this empty.
   SnapshotCopy Take() { return std::exchange(*this, SnapshotCopy()); }
 
-  // Every item in its order.
+  // Writes every item, in order.
   Status WriteTo(SnapshotWriter& writer) const;
 
  private:

@@ -12,6 +12,12 @@ Status SpillCompactor::Step(HostTable& hosts, SpillLog& spill) {
     segment_ = spill.sparse();
     host_ = 0;
     if (!segment_) return {};
+    asked_ = spill.WillNeedPart(*segment_, 0);
+    return {};
+  }
+  if (asked_ > 0) {
+    asked_ = spill.WillNeedPart(*segment_, asked_);
+    return {};
   }
   uint32_t moved = 0;
   for (uint32_t looked = 0; looked < kHosts; ++looked) {
@@ -19,13 +25,13 @@ Status SpillCompactor::Step(HostTable& hosts, SpillLog& spill) {
       segment_.reset();
       return {};
     }
-    // Most hosts are only looked at.
+    // Most hosts have no block in the segment.
     const auto* looked_at = std::as_const(hosts)[host_].queue.blocks();
     if (looked_at != nullptr && std::any_of(looked_at->begin(), looked_at->end(),
                                             [&](const SpillRef& ref) { return ref.segment == *segment_; })) {
       for (SpillRef& ref : *hosts[host_].queue.blocks()) {
         if (ref.segment != *segment_) continue;
-        if (moved == kBlocks) return {};  // the same host next time
+        if (moved == kBlocks) return {};  // continues with the same host next time
         ASSIGN_OR_RETURN(ref, spill.Move(ref));
         ++moved;
       }

@@ -11,7 +11,8 @@
 namespace portolan {
 namespace {
 
-constexpr std::string_view kRecordsOf = "records.";  // and the segment's number: a number in the manifest
+// Prefix of a number in the manifest; the segment's number follows.
+constexpr std::string_view kRecordsOf = "records.";
 
 }  // namespace
 
@@ -103,17 +104,42 @@ Result<Block> SpillLog::ReadBlock(const SpillRef& ref) {
   return *block;
 }
 
+// A segment without a reader is opened just for this: a reader would have to read its header at once.
+void SpillLog::Ask(uint32_t segment, uint64_t offset, uint64_t count) {
+  const auto open =
+      std::find_if(readers_.begin(), readers_.end(), [&](const auto& item) { return item.first == segment; });
+  if (open != readers_.end()) return open->second.WillNeed(offset, count);
+  const auto file = env_.Open(JoinPath(dir_, NameOf(segment)), OpenMode::kRead);
+  if (!file) return;  // the read will report the error
+  (*file)->WillNeed(0, kFileHeaderSize);
+  (*file)->WillNeed(offset, count);
+}
+
+void SpillLog::WillNeed(const SpillRef& ref) {
+  const auto found = segments_.find(ref.segment);
+  CHECK(found != segments_.end() && ref.offset < found->second.length, "segment {} of the spill", ref.segment);
+  Ask(ref.segment, ref.offset, std::min(kAsked, found->second.length - ref.offset));
+}
+
+uint64_t SpillLog::WillNeedPart(uint32_t segment, uint64_t offset) {
+  const auto found = segments_.find(segment);
+  if (found == segments_.end() || offset >= found->second.length) return 0;
+  const uint64_t count = std::min(kAskedPart, found->second.length - offset);
+  Ask(segment, offset, count);
+  return offset + count < found->second.length ? offset + count : 0;
+}
+
 Status SpillLog::Read(const SpillRef& ref, RecordFifo& out) {
   ASSIGN_OR_RETURN(const Block block, ReadBlock(ref));
   const uint32_t before = out.count();
   records_.Start(block, 0);
   while (records_.Next()) out.PushBack(records_.record());
   const bool whole = records_.ok() && out.count() - before == ref.records;
-  records_ = RecordBlockReader();  // gives the memory back
+  records_ = RecordBlockReader();  // frees the memory
   if (whole) return {};
   out.CutAfter(before);
   return Fail(ErrorCode::kCorrupt,
-              fmt::format("{}: block at {}: its records are broken", NameOf(ref.segment), ref.offset));
+              fmt::format("{}: block at {}: its records do not parse", NameOf(ref.segment), ref.offset));
 }
 
 void SpillLog::Free(const SpillRef& ref) {
@@ -127,7 +153,7 @@ void SpillLog::Free(const SpillRef& ref) {
 
 Result<SpillRef> SpillLog::Move(const SpillRef& ref) {
   ASSIGN_OR_RETURN(const Block block, ReadBlock(ref));
-  // The payload is the reader's; the writer copies it before the reader moves.
+  // The payload belongs to the reader; the writer copies it before the reader moves on.
   ASSIGN_OR_RETURN(const SpillRef moved, Write({block.kind, block.records, block.payload.substr(0, block.plain),
                                                 block.payload.substr(block.plain)}));
   Free(ref);
@@ -164,7 +190,7 @@ std::optional<uint32_t> SpillLog::sparse() const {
   uint64_t least = 0;
   for (const auto& [number, segment] : segments_) {
     if (writer_ && number == segments_.rbegin()->first) continue;
-    // Share alive, as a fraction of 2^16; below a half counts.
+    // The live share, as a fraction of 2^16; only below a half counts.
     const uint64_t share = (segment.live << 16) / std::max<uint64_t>(segment.records, 1);
     if (share < (uint64_t{1} << 15) && (!emptiest || share < least)) {
       emptiest = number;

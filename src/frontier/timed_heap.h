@@ -1,10 +1,10 @@
 // TimedHeap: ids by time, the earliest on top, with removal and change of any of them in O(log n).
 //
-// Each node knows its time, so comparing touches nothing else; where each id stands is written through `position(id)`,
-// a place that the owner of the id provides (a host is in one heap at a time and has one such field). Ties go by
+// Each node has its time, so comparing touches nothing else. The position of each id is written to `position(id)`, a
+// field that the owner of the id provides (a host is in one heap at a time and has one such field). Ties are ordered by
 // sequence number: first come, first served, and the same order in every run.
 //
-// Thread: one owner. Memory bound: 24 bytes an entry.
+// Thread: one owner. Memory bound: 24 bytes per entry.
 
 #pragma once
 
@@ -52,7 +52,7 @@ class TimedHeap {
     if (nodes_.empty() && nodes_.capacity() > 64) nodes_ = {};
     if (place == nodes_.size()) return;
     nodes_[place] = last;
-    Settle(place, position);
+    Sift(place, position);
   }
 
   template <typename Position>
@@ -60,10 +60,10 @@ class TimedHeap {
     DCHECK(place < nodes_.size());
     nodes_[place].time_ns = time_ns;
     nodes_[place].sequence = sequence;
-    Settle(place, position);
+    Sift(place, position);
   }
 
-  // Every parent is before its children. For checks.
+  // True if every parent is before its children. For checks.
   bool Ordered() const {
     for (size_t i = 1; i < nodes_.size(); ++i) {
       if (nodes_[i].Before(nodes_[(i - 1) / kChildren])) return false;
@@ -72,10 +72,10 @@ class TimedHeap {
   }
 
  private:
-  static constexpr size_t kChildren = 4;  // half the levels of two, and siblings share cache lines
+  static constexpr size_t kChildren = 4;  // half as many levels as with two, and siblings share cache lines
 
   template <typename Position>
-  void Settle(size_t place, Position& position) {
+  void Sift(size_t place, Position& position) {
     if (place > 0 && nodes_[place].Before(nodes_[(place - 1) / kChildren])) {
       Up(place, position);
     } else {

@@ -25,13 +25,18 @@ uint32_t Workbench::FindOrMake(const Address& address) {
   ips_[ip].free_ns = quiet_until_ns_;
   ips_[ip].mean_budget = 0;
   ips_[ip].used = true;
+  ips_[ip].lease = shared_ ? Lease::kNone : Lease::kHeld;
   Refresh(ip);
   return ip;
 }
 
 void Workbench::Refresh(uint32_t ip) {
   Ip& entry = ips_[ip];
-  const Where to = !entry.hosts.empty() ? Where::kTop : entry.bound == 0 ? Where::kIdle : Where::kNowhere;
+  if (entry.recalled) RefreshLease(ip);
+  const bool offers = entry.lease != Lease::kAsked && !(entry.recalled && entry.hit);
+  const Where to = !entry.hosts.empty() ? (offers ? Where::kTop : Where::kNowhere)
+                   : entry.bound == 0   ? Where::kIdle
+                                        : Where::kNowhere;
   TimedNode node{entry.free_ns, 0, ip};
   if (to == Where::kTop) {
     const TimedNode& best = entry.hosts.top();
@@ -48,6 +53,71 @@ void Workbench::Refresh(uint32_t ip) {
   entry.where = to;
   if (to != Where::kNowhere) (to == Where::kTop ? top_ : idle_).Push(node, IpPlace());
 }
+
+// ---- leases
+
+uint32_t Workbench::Find(const Address& address) const {
+  const auto found = numbers_.find(address.Hash(key_));
+  return found == numbers_.end() ? kNoIp : found->second;
+}
+
+void Workbench::AskForLeases(int64_t now_ns) {
+  now_ns_ = now_ns;
+  while (!top_.empty() && top_.top().time_ns <= now_ns && ips_[top_.top().id].lease == Lease::kNone) {
+    const uint32_t ip = top_.top().id;
+    ips_[ip].lease = Lease::kAsked;
+    notices_.push_back({.kind = AddressNotice::Kind::kWanted, .address = ips_[ip].address});
+    Refresh(ip);
+  }
+}
+
+void Workbench::OnGranted(const Address& address, int64_t free_ns, int64_t now_ns) {
+  now_ns_ = now_ns;
+  const uint32_t ip = Find(address);
+  if (ip == kNoIp || ips_[ip].lease != Lease::kAsked) {  // it has expired since
+    notices_.push_back({AddressNotice::Kind::kReturned, address, free_ns});
+    return;
+  }
+  Ip& entry = ips_[ip];
+  entry.lease = Lease::kHeld;
+  entry.recalled = entry.hit = false;
+  entry.free_ns = std::max(entry.free_ns, free_ns);
+  Refresh(ip);
+}
+
+void Workbench::OnRecalled(const Address& address, int64_t now_ns) {
+  now_ns_ = now_ns;
+  const uint32_t ip = Find(address);
+  if (ip == kNoIp || ips_[ip].lease != Lease::kHeld) return;  // it is already being returned
+  ips_[ip].recalled = true;
+  Refresh(ip);
+}
+
+// For an address that other shards want.
+void Workbench::RefreshLease(uint32_t ip) {
+  Ip& entry = ips_[ip];
+  if (entry.holders.empty()) {
+    // A hit that is due as soon as the address is free is made before the address is returned: it was asked for because
+    // of such a hit, and each shard gets its turn.
+    const int64_t could_be_hit = std::max(entry.free_ns, now_ns_);
+    if (entry.hit || entry.hosts.empty() || entry.hosts.top().time_ns > could_be_hit) Return(entry);
+    return;
+  }
+  if (entry.due_place == TimedHeap::kOutside) {
+    due_.Push({entry.free_ns, sequence_++, ip}, DuePlace());
+  } else {
+    due_.Change(entry.due_place, entry.free_ns, due_.at(entry.due_place).sequence, DuePlace());
+  }
+}
+
+void Workbench::Return(Ip& entry) {
+  notices_.push_back({AddressNotice::Kind::kReturned, entry.address, entry.free_ns});
+  entry.lease = Lease::kNone;
+  entry.recalled = false;
+  if (entry.due_place != TimedHeap::kOutside) due_.Remove(entry.due_place, DuePlace());
+}
+
+// ---- hosts
 
 void Workbench::Bind(uint32_t host, const Address& address) {
   const uint32_t ip = FindOrMake(address);
@@ -103,15 +173,18 @@ void Workbench::Hit(uint32_t host, Flight& flight, int64_t now_ns) {
   DCHECK(Top(now_ns) == host);
   const uint32_t ip = hosts_[host].ip;
   Ip& entry = ips_[ip];
+  CHECK(entry.lease == Lease::kHeld, "an address is hit without its lease");
   entry.hosts.Remove(hosts_[host].place, HostPlace());
   flight.ip = ip;
   flight.ip_free_before_ns = entry.free_ns;
-  // Its time was up.
+  // The oldest request has held the address for its longest time.
   if (entry.holders.size() >= connections_) {
     flight.ip_evicted = entry.holders.front();
     entry.holders.erase(entry.holders.begin());
   }
   entry.holders.push_back(flight.slot);
+  entry.hit = true;
+  now_ns_ = now_ns;
   ++entry.bound;
   const bool full = entry.holders.size() >= connections_;
   entry.free_ns = now_ns + (full ? std::max(politeness_.ip_hold_max_ns, politeness_.ip_delay_ns)
@@ -121,12 +194,13 @@ void Workbench::Hit(uint32_t host, Flight& flight, int64_t now_ns) {
 }
 
 void Workbench::End(const Flight& flight, uint32_t budget, int64_t now_ns) {
+  now_ns_ = now_ns;
   Ip& entry = ips_[flight.ip];
   --entry.bound;
-  // Where another one was let through in its place, the address's clock is that one's.
+  // If another request has replaced this one, the address's clock belongs to that one.
   if (std::erase(entry.holders, flight.slot) > 0) {
     if (budget != 0) {
-      // An eighth at a time, and from the start where there is none yet.
+      // A moving mean: the new value counts one eighth; the first one is taken as it is.
       entry.mean_budget = entry.mean_budget == 0 ? budget : (7 * entry.mean_budget + budget) / 8;
     }
     entry.free_ns = now_ns + IpGap(politeness_, entry.mean_budget);
@@ -140,7 +214,7 @@ void Workbench::Undo(const Flight& flight, int64_t now_ns) {
   const bool last = !entry.holders.empty() && entry.holders.back() == flight.slot;
   if (last) {
     entry.holders.pop_back();
-    // The one whose place it took may still be under way; then its end counts again.
+    // The request that it replaced may still be running; then that one's end counts again.
     const SlotId before = flight.ip_evicted;
     if (before != 0 && std::as_const(hosts_)[static_cast<uint32_t>(before)].FlightOf(before) != nullptr) {
       entry.holders.insert(entry.holders.begin(), before);
@@ -153,9 +227,16 @@ void Workbench::Undo(const Flight& flight, int64_t now_ns) {
 }
 
 void Workbench::Expire(int64_t now_ns, size_t max) {
+  now_ns_ = now_ns;
+  while (!due_.empty() && due_.top().time_ns <= now_ns) {
+    const uint32_t ip = due_.top().id;
+    ips_[ip].holders.clear();  // their time is up; the next holder sets the clock
+    Refresh(ip);
+  }
   for (; max > 0 && !idle_.empty() && idle_.top().time_ns <= now_ns; --max) {
     const uint32_t ip = idle_.top().id;
     idle_.Remove(ips_[ip].place, IpPlace());
+    if (shared_ && ips_[ip].lease == Lease::kHeld) Return(ips_[ip]);
     numbers_.erase(ips_[ip].address.Hash(key_));
     ips_[ip] = {.running = ips_[ip].running, .hosts = {}};
     free_.push_back(ip);
@@ -196,8 +277,12 @@ Status Workbench::CheckInvariants() const {
       }
     }
     if (ip.bound < ip.hosts.size() + ip.holders.size()) return broken("more hosts on the bench than bound");
+    if ((ip.due_place != TimedHeap::kOutside) != (ip.recalled && !ip.holders.empty())) {
+      return broken("an address that is to be returned is not noted, or one that is not");
+    }
     const TimedHeap& heap = ip.hosts.empty() ? idle_ : top_;
-    if (ip.hosts.empty() && ip.bound > 0) {
+    const bool offers = ip.lease != Lease::kAsked && !(ip.recalled && ip.hit);
+    if (ip.hosts.empty() ? ip.bound > 0 : !offers) {
       if (ip.place != TimedHeap::kOutside) return broken("an address with nothing to offer is in a heap");
       continue;
     }

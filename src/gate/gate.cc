@@ -87,7 +87,7 @@ Result<std::unique_ptr<Gate>> Gate::Open(Env& env, const Manifest& manifest, Exe
       std::copy(incoming.begin(), incoming.end(), stored);
     }
   };
-  // Long after the timeout, so that no request that waits for its round is answered otherwise for it.
+  // Long after the timeout, so that the entry of a request that waits for its round is not expunged before.
   requests.expunge = [horizon = gate->requests_horizon_, keep = options.request_timeout_s + options.robots_ttl_s](
                          uint64_t, std::string_view value) {
     return uint64_t{LoadLe<uint32_t>(value.data())} + keep < horizon->load();
@@ -137,13 +137,13 @@ Status Gate::Emit(UrlRecord record, Ruling ruling, const RobotsRef& ref, GateSin
 
 Result<std::optional<Gate::Ruling>> Gate::FromKnown(const UrlRecord& record, uint64_t key, uint32_t unix_s,
                                                     RobotsRef& ref) {
-  const RobotsRef* known = known_.Find(key, unix_s);
+  const KnownOrigin* known = known_.Find(key, unix_s);
   // How often an origin was unreachable is known to RobotsCache alone.
   if (known == nullptr || IsUnreachable(known->position)) return std::nullopt;
-  ref = *known;
+  ref = known->ref();
   if (ref.position == kRobotsAsked) return Ruling::kUnknown;
   ASSIGN_OR_RETURN(const Ruling ruling, Rule(record, ref, unix_s));
-  if (ruling == Ruling::kUnknown) return std::nullopt;  // its rules are damaged: the long way heals it
+  if (ruling == Ruling::kUnknown) return std::nullopt;  // its rules are damaged: RobotsCache leads to a new request
   return ruling;
 }
 
@@ -229,20 +229,38 @@ Status Gate::OnRobots(std::string_view request, uint8_t hops, const RobotsAnswer
   const uint64_t key = OriginKey(origin, options_.key);
   RETURN_IF_ERROR(cache_->Add(
       {.op = DrumOp::kUpdate, .key = key, .value = std::string_view(value.data(), value.size()), .aux = {}}));
-  known_.Put(key, ref);
+  Remember(key, ref);
   ++counts_.answers;
   ++answers_since_pass_;
   return {};
 }
 
-RobotsRef Gate::NewestRef(const UrlRecord& record, uint32_t unix_s) {
-  const RobotsRef* known = known_.Find(OriginKey(record.url, options_.key), unix_s);
-  return known != nullptr && known->position != kRobotsAsked ? *known : record.robots;
+// REQUIRES: the rules were put or asked for just now, so that they are in RAM.
+void Gate::Remember(uint64_t key, const RobotsRef& ref) {
+  std::optional<uint32_t> delay;
+  if (ref.position >= RulesStore::kFirstPosition) {
+    const auto rules = rules_->Get(ref.position);
+    if (!rules || *rules == nullptr) return;
+    delay = (*rules)->crawl_delay_ms();
+  }
+  known_.Put(key, ref, delay);
+}
+
+const KnownOrigin* Gate::NewestKnown(const UrlRecord& record, uint32_t unix_s) const {
+  const KnownOrigin* known = known_.Find(OriginKey(record.url, options_.key), unix_s);
+  return known != nullptr && known->position != kRobotsAsked ? known : nullptr;
 }
 
 Result<Verdict> Gate::AtFetch(const UrlRecord& record, uint32_t unix_s) {
   if (record.kind == UrlKind::kRobots) return Verdict::kAllowed;
-  ASSIGN_OR_RETURN(const Ruling ruling, Rule(record, NewestRef(record, unix_s), unix_s));
+  const KnownOrigin* const known = NewestKnown(record, unix_s);
+  const RobotsRef ref = known != nullptr ? known->ref() : record.robots;
+  // What is at a position never changes: these very rules have let it pass.
+  const bool same = record.robots.present() && ref.position == record.robots.position;
+  if (same && ref.position >= RulesStore::kFirstPosition && ref.expires > unix_s) return Verdict::kAllowed;
+  const uint64_t reads = rules_->reads();
+  ASSIGN_OR_RETURN(const Ruling ruling, Rule(record, ref, unix_s));
+  reads_at_fetch_ += rules_->reads() - reads;
   switch (ruling) {
     case Ruling::kAllowed:
       return Verdict::kAllowed;
@@ -257,9 +275,15 @@ Result<Verdict> Gate::AtFetch(const UrlRecord& record, uint32_t unix_s) {
 }
 
 std::optional<uint32_t> Gate::CrawlDelayMs(const UrlRecord& record, uint32_t unix_s) {
-  const RobotsRef ref = NewestRef(record, unix_s);
+  if (const KnownOrigin* const known = NewestKnown(record, unix_s); known != nullptr) {
+    if (known->crawl_delay_ms == KnownOrigin::kNoDelay) return std::nullopt;
+    return known->crawl_delay_ms;
+  }
+  const RobotsRef& ref = record.robots;
   if (!ref.present() || ref.position < RulesStore::kFirstPosition) return std::nullopt;
+  const uint64_t reads = rules_->reads();
   const auto rules = rules_->Get(ref.position);
+  reads_at_fetch_ += rules_->reads() - reads;
   if (!rules || *rules == nullptr) return std::nullopt;
   return (*rules)->crawl_delay_ms();
 }
@@ -275,7 +299,7 @@ Status Gate::Flush() {
   section.name = options_.name;
   section.kind = kKind;
   section.numbers = {{"in_cache", in_cache_},
-                     // A pass that was on begins anew.
+                     // A pass that was running starts again.
                      {"host_due", host_pass_.left > 0 ? 0 : host_due_},
                      {"entered", counts_.entered},
                      {"allowed", counts_.allowed},
@@ -312,7 +336,7 @@ Status Gate::Restore(const ManifestSection& section) {
                 fmt::format("gate {}: {} records entered, {} wait and {} left", options_.name, counts_.entered,
                             waiting(), counts_.allowed + counts_.denied_rules + counts_.denied_unreachable));
   }
-  // Nothing of RAM is left: whatever waits is looked at again, and the requests for it are made again where needed.
+  // What was in RAM is lost: all waiting records are looked at again, and requests are repeated where needed.
   answers_since_pass_ = 1;
   stragglers_ = in_cache_;
   described_ = section;

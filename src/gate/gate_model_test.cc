@@ -67,7 +67,7 @@ class Shard : public GateSink {
       return {};
     }
     ++world.unreachable;
-    // Somewhere `kTries` failures in a row, each after the time of the one before, and the last still holds.
+    // There are `kTries` failures in a row, each after the one before has expired, and the last is still valid.
     uint32_t in_a_row = 0;
     uint32_t until = 0;
     bool found = false;
@@ -114,7 +114,7 @@ class Shard : public GateSink {
     EXPECT_TRUE(world.outside.insert(url).second) << url << " came out twice";
     EXPECT_EQ(record.depth, url.size() % 1000);  // the rest of the record is as it went in
   }
-  // Is there a reply that still holds and says so?
+  // Is there a reply that is still valid and agrees?
   bool Explains(const UrlRecord& record, bool allow) {
     EXPECT_GT(record.robots.expires, world.now.unix_s);
     for (const Reply& reply : world.replies[std::string(OriginOf(record.url))]) {

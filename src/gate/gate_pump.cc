@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kRecordNs = 500;
 constexpr uint32_t kCleanEveryS = 60;
 constexpr size_t kRequestTimeSize = 4;  // the aux and value of a request begin with: u32 unix seconds
-// After so long RobotsCache is asked again about an origin whose robots.txt somebody else has asked for.
+// After this time RobotsCache is asked again about an origin whose robots.txt was requested before a restart.
 constexpr uint32_t kAskedBeforeS = 10;
 
 int64_t SteadyTimeOf(uint32_t unix_s, GateNow now) {
@@ -47,7 +47,7 @@ class Gate::RequestSink : public DrumSink {
       // the check that did not find it. The mark that Ask made must not hide it until the timeout.
       const uint64_t key = OriginKey(answer.aux.substr(4), gate_.options_.key);
       const auto soon = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{now_.unix_s} + kAskedBeforeS, ~uint32_t{0}));
-      if (const RobotsRef* known = gate_.known_.Find(key, now_.unix_s);
+      if (const KnownOrigin* known = gate_.known_.Find(key, now_.unix_s);
           known != nullptr && known->position == kRobotsAsked) {
         gate_.known_.Put(key, {.position = kRobotsAsked, .expires = std::min(soon, known->expires)});
       }
@@ -89,17 +89,17 @@ Status Gate::OnCached(const DrumAnswer& answer, GateSink& sink, GateNow now) {
     return Fail(ErrorCode::kCorrupt, options_.name + ": RobotsCache answers more checks than in_cache says");
   }
   const auto record = DecodeUrlRecord(answer.aux);
-  if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": RobotsCache gave back bytes that are no record");
+  if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": RobotsCache gave back bytes that are not a record");
   const uint64_t key = OriginKey(record->url, options_.key);
   RobotsRef ref;
   if (!answer.unique) ref = DecodeRobotsRef(answer.value.data());
   // An answer that came after this check was made may be in RAM.
-  const RobotsRef* const found = known_.Find(key, now.unix_s);
+  const KnownOrigin* const found = known_.Find(key, now.unix_s);
   const bool known = found != nullptr;
   const bool asked = known && found->position == kRobotsAsked;
   const bool unreachable = known && IsUnreachable(found->position);
   const uint32_t known_until = known ? found->expires : 0;
-  if (known && !asked && !unreachable) ref = *found;
+  if (known && !asked && !unreachable) ref = found->ref();
   ASSIGN_OR_RETURN(const Ruling ruling, Rule(*record, ref, now.unix_s));
   const bool straggler = stragglers_ > 0;
   switch (ruling) {
@@ -108,11 +108,11 @@ Status Gate::OnCached(const DrumAnswer& answer, GateSink& sink, GateNow now) {
     case Ruling::kGivenUp:
       RETURN_IF_ERROR(Emit(*record, ruling, ref, sink));
       // An unreachable verdict that RAM knows is newer than this.
-      if (!known || asked) known_.Put(key, ref);
+      if (!known || asked) Remember(key, ref);
       break;
     case Ruling::kUnreachable:
       RETURN_IF_ERROR(host_queue_->Append(answer.aux));
-      if (!known || asked) known_.Put(key, ref);
+      if (!known || asked) Remember(key, ref);
       host_due_ = std::min(host_due_, ref.expires);
       break;
     case Ruling::kUnknown:
@@ -163,7 +163,7 @@ Status Gate::WalkQueue(DiskQueue& queue, Pass& pass, GateSink& sink, uint64_t ma
       break;
     }
     const auto record = DecodeUrlRecord(*bytes);
-    if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": a queue gave bytes that are no record");
+    if (!record) return Fail(ErrorCode::kCorrupt, options_.name + ": a queue gave bytes that are not a record");
     RobotsRef ref;
     const uint64_t key = OriginKey(record->url, options_.key);
     ASSIGN_OR_RETURN(const auto known, FromKnown(*record, key, now.unix_s, ref));
@@ -204,7 +204,7 @@ void Gate::Observe(GateNow now) {
 }
 
 int64_t Gate::NextCacheRound(bool hungry) const {
-  // Answers alone are in no hurry: a check that comes after them finds them.
+  // Answers alone are not urgent: a check that comes after them finds them.
   return in_cache_ == 0 ? kNever : cache_pace_.NextStart(*cache_, hungry);
 }
 
@@ -212,7 +212,7 @@ int64_t Gate::NextAnswerPass(GateNow now, bool hungry) const {
   if (answer_pass_.left > 0 || answer_queue_->size() == 0) return kNever;
   const int64_t retry = std::max(SteadyTimeOf(std::min(retry_unix_, asked_due_), now), answer_pass_.rested_ns);
   if (answers_since_pass_ == 0) return retry;
-  // A giant's URLs keep everybody from hunger, and new hosts are to be crawled beside it all the same.
+  // The URLs of a giant host keep the frontier full (not hungry), but new hosts must be crawled beside it.
   const bool now_or_soon = hungry || answers_since_pass_ >= options_.pass_answers;
   return std::min(retry, now_or_soon ? answer_pass_.rested_ns : answer_pass_.calm_ns);
 }

@@ -61,7 +61,7 @@ class GateTest : public testing::TestWithParam<bool> {
     record.url = url;
     ASSERT_TRUE(gate_->Add(record, events_, now_));
   }
-  // Until nothing moves, being hungry; a millisecond a step.
+  // Until nothing moves, being hungry; one millisecond per step.
   void Settle() {
     for (int quiet = 0; quiet < 20; ++quiet) {
       now_.ns += kMs;
@@ -123,7 +123,7 @@ TEST_P(GateTest, AUrlWaitsForItsRobotsAndIsThenDecided) {
   UrlRecord record{.robots = events_.refs[0], .url = "http://a.example/x"};
   EXPECT_EQ(gate_->CrawlDelayMs(record, kStart), 1500U);
   EXPECT_EQ(gate_->CrawlDelayMs({.url = "http://b.example/"}, kStart), std::nullopt);
-  // What the file says now, not what it said when the URL passed.
+  // The current rules count, not those at the time when the URL passed.
   Answer("http://a.example/robots.txt", Rules({"/private"}, 60'000));
   EXPECT_EQ(gate_->CrawlDelayMs(record, kStart), GetParam() ? 60'000U : 1500U);
 }
@@ -199,7 +199,7 @@ TEST_P(GateTest, UrlsOfAnUnreachableOriginWaitAndAreGivenUpAfterThreeAnswers) {
   EXPECT_EQ(gate_->waiting(), 0U);
 }
 
-// While a giant keeps the frontier busy nobody is hungry; the URLs of other hosts come out all the same.
+// While a giant host keeps the frontier busy it is not hungry; the URLs of other hosts must still come out.
 TEST_P(GateTest, WithoutHungerAFewAnswersDoNotWaitForMany) {
   Add("http://a.example/x");
   Add("http://b.example/x");
@@ -265,8 +265,8 @@ TEST_P(GateTest, AtFetchTheNewestCopyDecides) {
   record.robots = events_.refs.at(0);
   EXPECT_EQ(gate_->AtFetch(record, kStart + 10), Verdict::kAllowed);
   EXPECT_EQ(gate_->AtFetch(record, kStart + 24 * 3600), Verdict::kStale);
+  EXPECT_EQ(gate_->rules_reads(), 0U);
   record.url = "http://a.example/private";
-  EXPECT_EQ(gate_->AtFetch(record, kStart + 10), Verdict::kDenied);
   record.robots = {};
   EXPECT_EQ(gate_->AtFetch(record, kStart + 10), GetParam() ? Verdict::kDenied : Verdict::kStale);
   record.url = "http://a.example/x";
@@ -277,6 +277,46 @@ TEST_P(GateTest, AtFetchTheNewestCopyDecides) {
   EXPECT_EQ(gate_->AtFetch(record, kStart + 10), GetParam() ? Verdict::kStale : Verdict::kAllowed);
   record.kind = UrlKind::kRobots;
   EXPECT_EQ(gate_->AtFetch(record, kStart + 10), Verdict::kAllowed);
+}
+
+// The rules that let a URL pass are not read again, even where RAM has nothing of them.
+TEST_P(GateTest, AtFetchNothingIsReadToSayAgainWhatWasSaidBefore) {
+  Add("http://a.example/x");
+  Add("http://b.example/x");
+  Settle();
+  RobotsRulesBuilder slow;
+  slow.Add("/private", false);
+  slow.SetCrawlDelay(7000);
+  RobotsAnswer answer = Rules({});
+  answer.rules = std::move(slow).Build();
+  Answer("http://a.example/robots.txt", answer);
+  Answer("http://b.example/robots.txt", Rules({"/private"}));
+  Settle();
+  ASSERT_EQ(events_.refs.size(), 2U);
+  UrlRecord record;
+  record.url = "http://a.example/x";
+  record.robots = events_.refs.at(0);
+  EXPECT_EQ(gate_->CrawlDelayMs(record, kStart + 10), 7000U);
+  EXPECT_EQ(gate_->AtFetch(record, kStart + 10), Verdict::kAllowed);
+  UrlRecord other;
+  other.url = "http://b.example/x";
+  other.robots = events_.refs.at(1);
+  EXPECT_EQ(gate_->CrawlDelayMs(other, kStart + 10), std::nullopt);
+  EXPECT_EQ(gate_->rules_reads(), 0U) << "they came a moment ago";
+
+  Commit();
+  Open();
+  EXPECT_EQ(gate_->AtFetch(record, kStart + 10), Verdict::kAllowed);
+  EXPECT_EQ(gate_->AtFetch(other, kStart + 10), Verdict::kAllowed);
+  EXPECT_EQ(gate_->rules_reads(), 0U);
+  EXPECT_EQ(gate_->AtFetch(record, kStart + 24 * 3600), Verdict::kStale);
+  // RAM has forgotten the delay: the first time it is read, and counted.
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(gate_->CrawlDelayMs(record, kStart + 10), 7000U);
+    EXPECT_EQ(gate_->CrawlDelayMs(other, kStart + 10), std::nullopt);
+    EXPECT_EQ(gate_->rules_reads_at_fetch(), 2U);
+  }
+  EXPECT_EQ(gate_->rules_reads(), 2U);
 }
 
 TEST_P(GateTest, AllIsThereAfterAReopening) {

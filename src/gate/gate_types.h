@@ -1,4 +1,4 @@
-// What callers of the gate say and hear: options, time, answers, counts; and the words it has for origins without
+// The types that the gate's callers use: options, time, answers, counts; and the special values for origins without
 // rules.
 
 #pragma once
@@ -21,29 +21,29 @@ struct GateNow {
   uint32_t unix_s = 0;
 };
 
-// Positions of RobotsRef that are no place in the RulesStore. On disk: never renumber.
+// Special values of RobotsRef positions, which are not places in the RulesStore. On disk: never renumber.
 inline constexpr uint64_t kRobotsAllowAll = 0;
-// Unreachable for the first time; 2 … 7: for so many times in a row. Nothing may be fetched for now.
+// Unreachable for the first time; 2 … 7: that many times in a row. Nothing may be fetched for now.
 inline constexpr uint64_t kRobotsUnreachable = 1;
 inline constexpr uint64_t kRobotsUnreachableMost = 7;
 inline constexpr uint64_t kRobotsAsked = 15;  // asked, no answer yet; only in RAM
 
 enum class DenyReason : uint8_t {
   kRules,        // robots.txt says so
-  kUnreachable,  // robots.txt could not be had, as often as the options ask for it
+  kUnreachable,  // robots.txt could not be fetched, unreachable_tries times in a row
 };
 
 enum class Verdict : uint8_t {
   kAllowed,
   kDenied,
-  kStale,  // no copy of the rules that is young enough, or the origin is unreachable for now: give it to Add again
+  kStale,  // no fresh copy of the rules, or the origin is unreachable for now: give it to Add again
 };
 
 class GateSink {
  public:
   virtual ~GateSink() = default;
-  // Records die when the call returns. `record.robots` is the reference that decided. An error ends the call of the
-  // gate that gave the record, which returns it; the record was not taken and is still the gate's.
+  // Records are valid only during the call. `record.robots` is the reference that decided. An error ends the gate's
+  // call that gave the record and is returned by it; the record counts as not taken and stays in the gate.
   virtual Status OnAllowed(const UrlRecord& record) = 0;
   virtual Status OnDenied(const UrlRecord& record, DenyReason reason) = 0;
   // A record of kind kRobots to be fetched before others: its URL is as in robots_request.h, its hops count redirects.
@@ -66,10 +66,11 @@ struct GateOptions {
   uint32_t unreachable_tries = 3;     // answers in a row after which its URLs are given up: 1 … 7
   uint32_t request_timeout_s = 1800;  // a request without an answer is made again; at most either of the two above
   uint64_t rules_segment = uint64_t{64} << 20;
-  uint64_t pass_answers = 1000;   // so many answers of robots.txt are worth a pass through Q_R without hunger
-  bool use_known_origins = true;  // false: everything goes the way of the disk
+  uint64_t pass_answers =
+      1000;  // after this many robots.txt answers a pass through Q_R starts even if the caller is not hungry
+  bool use_known_origins = true;  // false: everything goes through the disk
 
-  // Of both DRUMs. Nobody being hungry is no reason to leave new hosts unasked for long.
+  // Of both DRUMs. New hosts must not wait long even if the caller is not hungry.
   RoundPace::Options pace{.patience_ns = 500'000'000};
   // On the executor's thread when a round is merged: post an event to the owner.
   std::function<void()> on_round_done;
@@ -82,7 +83,7 @@ struct GateCounts {
   uint64_t allowed = 0;
   uint64_t denied_rules = 0;
   uint64_t denied_unreachable = 0;
-  uint64_t known = 0;   // of all these, decided in RAM without a turn on disk
+  uint64_t known = 0;   // of all these, decided in RAM without the disk
   uint64_t wanted = 0;  // robots.txt asked for, redirects not counted
   uint64_t redirects = 0;
   uint64_t answers = 0;

@@ -36,8 +36,8 @@ inline bool IsUnreachable(uint64_t position) {
   return position >= kRobotsUnreachable && position <= kRobotsUnreachableMost;
 }
 
-// The newer answer stands. An origin that is unreachable again counts up, but not for an answer that came within the
-// time of the one before (it was asked twice), and from the beginning after `forget_s`.
+// The newer answer wins. An origin that is unreachable again counts up, but not if the answer came before the last one
+// expired (it was asked twice); after `forget_s` it counts from the beginning.
 inline RobotsRef CombineRobots(const RobotsRef& stored, RobotsRef incoming, uint32_t unreachable_ttl_s,
                                uint32_t forget_s) {
   if (!IsUnreachable(stored.position) || !IsUnreachable(incoming.position)) return incoming;

@@ -72,6 +72,7 @@ Result<uint64_t> RulesStore::Put(std::string_view rules, uint32_t expires) {
   if (writer_ && recent_[slot].position != 0 && recent_[slot].hash == hash) {
     ASSIGN_OR_RETURN(const auto known, Read(recent_[slot].position));
     if (known == rules) {
+      static_cast<void>(Keep(recent_[slot].position, rules));
       Segment& last = segments_.rbegin()->second;
       last.newest = std::max(last.newest, expires);
       ++shared_;
@@ -87,6 +88,7 @@ Result<uint64_t> RulesStore::Put(std::string_view rules, uint32_t expires) {
   last.newest = std::max(last.newest, expires);
   log_end_ = begin + last.length;
   recent_[slot] = {hash, position};
+  static_cast<void>(Keep(position, rules));
   return position;
 }
 
@@ -97,6 +99,7 @@ Result<std::optional<std::string_view>> RulesStore::Read(uint64_t position) {
   --segment;
   const uint64_t offset = position - segment->first;
   if (offset < kFileHeaderSize || offset >= segment->second.length) return std::nullopt;
+  ++reads_;
   if (!reader_ || reader_segment_ != segment->second.id) {
     BlockFileReader::Options options;
     options.read_ahead = 4096;  // most rules are shorter: one read
@@ -127,6 +130,10 @@ Result<std::optional<std::string_view>> RulesStore::Read(uint64_t position) {
 }
 
 const RobotsRules* RulesStore::Keep(uint64_t position, std::string_view bytes) {
+  if (const auto known = by_position_.find(position); known != by_position_.end()) {
+    opened_.splice(opened_.begin(), opened_, known->second);
+    return &known->second->rules;
+  }
   opened_.push_front({.position = position, .bytes = std::string(bytes), .rules = {}});
   auto rules = RobotsRules::Open(opened_.front().bytes);
   if (!rules) {
@@ -146,10 +153,6 @@ const RobotsRules* RulesStore::Keep(uint64_t position, std::string_view bytes) {
 }
 
 Result<const RobotsRules*> RulesStore::Get(uint64_t position) {
-  if (const auto known = by_position_.find(position); known != by_position_.end()) {
-    opened_.splice(opened_.begin(), opened_, known->second);
-    return &known->second->rules;
-  }
   ASSIGN_OR_RETURN(const auto bytes, Read(position));
   if (!bytes) return nullptr;
   return Keep(position, *bytes);

@@ -8,7 +8,7 @@
 // A segment goes when the newest thing in it has expired: nobody who looks at a reference's time asks for it then. Who
 // does not look is told that there is nothing.
 //
-// The rules that were asked for last stay opened in RAM.
+// The rules that were put or asked for last stay opened in RAM.
 //
 // Thread: one owner.
 // Memory bound: Options::memory for opened rules (one file that is larger stands alone), 16 bytes for each of the
@@ -68,6 +68,7 @@ class RulesStore : public Checkpointable {
   uint64_t bytes() const;  // on disk
   uint64_t opened_bytes() const { return opened_bytes_; }
   uint64_t shared() const { return shared_; }    // puts that wrote nothing
+  uint64_t reads() const { return reads_; }      // rules that RAM had not, since it was opened
   uint64_t damaged() const { return damaged_; }  // gets that found broken bytes
 
   Status Flush() override;
@@ -101,6 +102,7 @@ class RulesStore : public Checkpointable {
   Status StartSegment();
   // The bytes at `position`, which die with the next call; none for no or damaged bytes.
   Result<std::optional<std::string_view>> Read(uint64_t position);
+  // To the front of those in RAM. Null: these are no rules.
   const RobotsRules* Keep(uint64_t position, std::string_view bytes);
 
   Env& env_;
@@ -118,6 +120,7 @@ class RulesStore : public Checkpointable {
   uint64_t opened_bytes_ = 0;
   std::vector<Shared> recent_;  // by hash; positions in the writer's segment
   uint64_t shared_ = 0;
+  uint64_t reads_ = 0;
   uint64_t damaged_ = 0;
   std::vector<std::string> retired_;
   ManifestSection described_;

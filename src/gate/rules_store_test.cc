@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "disk/inspect.h"
+#include "io/counting_env.h"
 #include "io/faulty_env.h"
 #include "io/mem_env.h"
 #include "io/rng.h"
@@ -54,6 +55,27 @@ TEST(RulesStoreTest, WhatWasPutIsFoundAtItsPosition) {
   }
   EXPECT_EQ(store->Get(positions[3] + 1).value(), nullptr);  // no block begins there
   EXPECT_EQ(store->damaged(), 1U);
+}
+
+TEST(RulesStoreTest, WhatWasPutLatelyIsNotReadAndWhatIsReadIsCounted) {
+  MemEnv mem;
+  CountingEnv env(mem);
+  const Manifest manifest = Manifest::Open(env, kDir).value();
+  auto store = RulesStore::Open(env, manifest, Small()).value();
+  std::vector<uint64_t> positions;
+  for (int i = 0; i < 100; ++i) {
+    positions.push_back(store->Put(RulesThatForbid("/p" + std::to_string(i)), 100).value());
+    const uint64_t before = env.counters().reads;
+    ASSERT_TRUE(Forbids(*store, positions.back(), "/p" + std::to_string(i)));
+    ASSERT_EQ(store->Put(RulesThatForbid("/p" + std::to_string(i)), 100).value(), positions.back());
+    ASSERT_EQ(env.counters().reads, before);
+    ASSERT_LE(store->opened_bytes(), 4096U);
+  }
+  EXPECT_EQ(store->reads(), 0U);
+  ASSERT_TRUE(Forbids(*store, positions[0], "/p0"));
+  EXPECT_EQ(store->reads(), 1U);
+  ASSERT_TRUE(Forbids(*store, positions[0], "/p0"));
+  EXPECT_EQ(store->reads(), 1U);
 }
 
 TEST(RulesStoreTest, EqualRulesShareAPositionWithinASegment) {
@@ -110,10 +132,13 @@ TEST(RulesStoreTest, GoldenBytes) {
 
 TEST(RulesStoreTest, DamagedBytesAreNothing) {
   MemEnv env;
-  const Manifest manifest = Manifest::Open(env, kDir).value();
+  Manifest manifest = Manifest::Open(env, kDir).value();
   auto store = RulesStore::Open(env, manifest, Small()).value();
   const uint64_t first = store->Put(RulesThatForbid("/a"), 100).value();
   const uint64_t second = store->Put(RulesThatForbid("/b"), 100).value();
+  Checkpointable* const all[] = {store.get()};
+  ASSERT_TRUE(manifest.Commit(all));
+  store = RulesStore::Open(env, manifest, Small()).value();  // with nothing in RAM
   env.Corrupt("state/rules-000001.rules", first + 30, "!!");
   EXPECT_EQ(store->Get(first).value(), nullptr);
   EXPECT_TRUE(Forbids(*store, second, "/b"));

@@ -92,7 +92,7 @@ void CharsetDecoder::End() {
     if (jis_state_ == Jis::kTrail || jis_state_ == Jis::kEscapeStart) {
       Error();
     } else if (jis_state_ == Jis::kEscape) {
-      const uint8_t pending = lead_;  // the '$' or '(' of an escape that was none
+      const uint8_t pending = lead_;  // the '$' or '(' of a broken escape
       lead_ = 0;
       jis_state_ = jis_output_state_;
       Error();

@@ -1,13 +1,13 @@
-// CharsetDecoder: bytes of any encoding of the web into UTF-8, piece by piece.
+// CharsetDecoder: decodes bytes of any encoding of the web to UTF-8, piece by piece.
 //
 // The decoders are the standard's, with its errors: what cannot be decoded becomes U+FFFD, an ASCII byte is never
-// swallowed by a broken sequence before it. The result does not depend on where the input is cut.
+// consumed by a broken sequence before it. The result does not depend on where the input is cut.
 //
 // Most input needs no work: UTF-8 that is valid and ASCII in any ASCII-compatible encoding come back as a view of the
 // input itself, at the speed of checking it.
 //
 // A byte order mark is not looked for: charset_sniff.h finds it and says how long it is.
-// Thread: one owner. Memory bound: three bytes of output a byte of input of one Decode call.
+// Thread: one owner. Memory bound: three bytes of output per byte of input of one Decode call.
 
 #pragma once
 

@@ -22,7 +22,7 @@ std::string_view CharsetSourceName(CharsetSource source) {
 
 namespace {
 
-// A page that says it is UTF-16 in ASCII is not, and user-defined means somebody's Latin.
+// A page that declares UTF-16 in ASCII bytes is not UTF-16, and user-defined is treated as Latin.
 Encoding AsMetaHasIt(Encoding encoding) {
   if (encoding == Encoding::kUtf16Be || encoding == Encoding::kUtf16Le) return Encoding::kUtf8;
   return encoding == Encoding::kUserDefined ? Encoding::kWindows1252 : encoding;

@@ -1,13 +1,13 @@
-// Which encoding a document is in: byte order mark, then the server's word, then the page's own, then a guess.
+// Which encoding a document is in: byte order mark, then the server's charset, then the page's own, then a guess.
 //
 // HTML standard, 13.2.3.2 "determining the character encoding", with uchardet as the guess that the standard leaves to
-// the implementation, and windows-1252 where even that has none. The page's own word is a meta element in its first
+// the implementation, and windows-1252 if there is no guess. The page's own charset is in a meta element in its first
 // 1024 bytes, found by the standard's prescan, or else the encoding of an XML declaration.
 //
-// A mark and the server's word are certain, the rest is tentative: the first meta element that names an encoding, met
-// while the document is read, decides, however far behind it stands ("changing the encoding while parsing", 13.2.3.4).
-// In the first kDetectBytes it is looked for beforehand, so that few documents are read twice; one behind them costs
-// its document a second reading, and never a third (ChangedEncoding).
+// A mark and the server's charset are certain, the rest is tentative: the first meta element that names an encoding,
+// found while the document is read, decides, however late it comes ("changing the encoding while parsing", 13.2.3.4).
+// In the first kDetectBytes it is searched for beforehand, so that few documents are read twice; a later one costs its
+// document a second reading, but never a third (ChangedEncoding).
 
 #pragma once
 
@@ -48,8 +48,8 @@ std::optional<Encoding> PrescanCharset(std::string_view bytes);
 // The first meta element that names an encoding, in HTML read as ASCII.
 std::optional<Encoding> LateMetaCharset(std::string_view bytes);
 
-// uchardet's opinion. Nothing for pure ASCII, for what it does not know, and for encodings no page should be guessed to
-// be in (UTF-16 without a mark, the replacement encodings).
+// uchardet's guess. Nothing for pure ASCII, for what it does not recognise, and for encodings no page should be guessed
+// to be in (UTF-16 without a mark, the replacement encodings).
 std::optional<Encoding> DetectCharset(std::string_view bytes);
 
 }  // namespace portolan

@@ -57,7 +57,7 @@ constexpr Patch kGb18030Patches[] = {
     {23795, 0x9fb8}, {23812, 0x9fb9}, {23829, 0x9fba}, {23845, 0x9fbb},
 };
 
-// Its four-byte sequences: U+FFFD is an error of ICU's and no character.
+// Its four-byte sequences: U+FFFD is an error of ICU and not a character.
 constexpr Patch kGb18030FourPatches[] = {{39'417, 0xfffd}};
 
 // JIS X 0212: ICU has small and large Roman numerals and a sign there that are IBM's, not the standard's.

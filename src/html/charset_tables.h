@@ -1,8 +1,8 @@
-// The tables behind the legacy encodings: pointer → code point, as the WHATWG Encoding Standard's indexes have them.
+// The tables behind the legacy encodings: pointer → code point, as in the WHATWG Encoding Standard's indexes.
 //
-// They are made at first use out of ICU's converters, and put right where those differ from the standard
+// They are made at first use from ICU's converters, and corrected where those differ from the standard
 // (charset_tables.cc lists each place): 30 tables of our own would be half a megabyte of source, and ICU's agree in all
-// but some 250 of 96,000 entries. 0 stands for no entry.
+// but some 250 of 96,000 entries. 0 means no entry.
 //
 // Thread: any; each table is made once. Memory bound: 0.7 MB if all are used.
 

@@ -17,13 +17,13 @@ class Collapser {
 
   void Clear() { gap_ = Gap::kNone; }
 
-  // The next text is apart from what stands there by at least this much.
+  // The next text is separated from what is there by at least this much.
   void Break(Gap gap) {
     if (gap > gap_) gap_ = gap;
   }
 
-  // Appends to `out`, of which the text before `start` belongs to somebody else, up to `limit` bytes after it. False
-  // once something was left out.
+  // Appends to `out`, up to `limit` bytes after `start`; the text before `start` is not touched. False once something
+  // was left out.
   bool Append(std::string& out, size_t start, size_t limit, std::string_view piece);
 
  private:

@@ -1,4 +1,4 @@
-// StyleLinkReader: the URLs that a style sheet names, one after the other.
+// StyleLinkReader: reads the URLs that a style sheet names, one after the other.
 //
 // The tokens are those of CSS Syntax Module Level 3, section 4: names, strings, numbers, url( ) and comments with their
 // escapes, and its recovery from a bad string and a bad URL, so that "curl(", "5url(" and a comment's text are not
@@ -9,7 +9,7 @@
 //   image-set("…" 1x, …)          and -webkit-image-set, strings that are their own arguments
 //
 // So it takes a little more than a browser: fonts in every format, images of rules that match nothing, an @import after
-// other rules. Left out, because nobody fetches them: data: URLs, references to the document itself ("#mask"), empty
+// other rules. Left out, because they are never fetched: data: URLs, references to the document itself ("#mask"), empty
 // ones.
 //
 // Input is UTF-8: a whole style sheet, the text of a style element, the value of a style attribute. Each byte is read
@@ -43,7 +43,7 @@ class StyleLinkReader {
   // What a string or URL is if it is the next token.
   enum class Role : uint8_t { kNone, kSource, kImport };
 
-  // Each consumes what stands at p_ and says whether link_ was set.
+  // Each consumes what is at p_ and returns whether link_ was set.
   bool Token();
   bool NameOrFunction(Role role);
   bool String(Role role);

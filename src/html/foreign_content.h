@@ -3,12 +3,13 @@
 // No tree is built for a page, but in foreign content the meaning of a tag depends on what is open: "<title>" is an
 // element of SVG there and not raw text, unless an element in which HTML goes on (an integration point: title, desc and
 // foreignObject of SVG, mi, mo, mn, ms, mtext and some annotation-xml of MathML) stands around it. So from the
-// outermost svg or math to its end this keeps the stack of open elements and changes it by the rules of 13.2.6.5 "in
-// foreign content" and, for HTML in an integration point, by what those of 13.2.6.4.7 "in body" do to the stack.
+// outermost svg or math to its end this class keeps the stack of open elements and changes it by the rules of 13.2.6.5
+// "in foreign content" and, for HTML in an integration point, by what those of 13.2.6.4.7 "in body" do to the stack.
 //
 // Where we depart from the tree:
-//   - What is open outside is not known. An end tag of HTML that closes nothing in the svg is taken to close an element
-//     around it (somebody forgot the </svg>), and the svg with it; names that SVG has too, and unknown ones, are not.
+//   - What is open outside is not known. An end tag of HTML that closes nothing in the svg is assumed to close an
+//     element around it (the </svg> is missing), and the svg with it; names that SVG has too, and unknown ones, are
+//     not.
 //   - Tables inside an integration point are followed without the table modes' finer points, and formatting elements
 //     that the tree would open again are not.
 //
@@ -32,7 +33,7 @@ class ForeignContent {
 
   enum class Space : uint8_t { kHtml, kSvg, kMath };
 
-  // What of a start tag its name does not tell.
+  // Facts about a start tag besides its name.
   struct StartTag {
     Tag tag = Tag::kUnknown;
     std::string_view name;  // as written
@@ -46,7 +47,7 @@ class ForeignContent {
 
   // Whether the innermost open element is foreign: "<![CDATA[" opens a section there.
   bool AtForeignElement() const { return !open_.empty() && open_.back().space != Space::kHtml; }
-  // Whether text here is no text of the page: labels in a drawing, but not what a foreignObject holds.
+  // Whether text here is not text of the page: labels in a drawing, but not what a foreignObject holds.
   bool HidesText() const { return !open_.empty() && open_.back().hides_text; }
 
   // Opens what the tag opens and gives the namespace of its element. REQUIRES: not empty(), or an svg or math tag.

@@ -7,9 +7,9 @@
 
 namespace portolan {
 
-// The candidates of a srcset one after the other (HTML standard, 4.8.4.2.2 "parse a srcset attribute"). One whose
-// descriptors are wrong is none, as in a browser: "my photo.jpg 2x" is not a picture called "my". A view of the value;
-// nothing at its end.
+// The candidates of a srcset one after the other (HTML standard, 4.8.4.2.2 "parse a srcset attribute"). One with wrong
+// descriptors is ignored, as in a browser: "my photo.jpg 2x" is not a picture called "my". A view of the value; nothing
+// at its end.
 class SrcsetReader {
  public:
   explicit SrcsetReader(std::string_view value) : rest_(value) {}
@@ -22,8 +22,8 @@ class SrcsetReader {
   std::string_view rest_;
 };
 
-// The URL of "5; url='next.html'" (the "shared declarative refresh steps"). Nothing where the value is no refresh, or
-// one of the page itself.
+// The URL of "5; url='next.html'" (the "shared declarative refresh steps"). Nothing if the value is not a refresh, or
+// is one of the page itself.
 std::optional<std::string_view> RefreshUrl(std::string_view content);
 
 // "text/html; charset=utf-8" → "utf-8" ("extracting a character encoding from a meta element"); empty for nothing.

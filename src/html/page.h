@@ -1,10 +1,9 @@
-// Page: what an HTML document says that a crawler wants: links, title, robots, language, text.
+// Page: what a crawler needs from an HTML document: links, title, robots, language, text.
 //
-// All strings live in one buffer and are Slices of it, so that a Page that is used again allocates nothing. Values are
-// UTF-8, character references decoded, blanks around them cut; URLs are as the author wrote them: page_links.h
-// resolves.
+// All strings are in one buffer and are Slices of it, so that a reused Page allocates nothing. Values are UTF-8,
+// character references decoded, blanks around them cut; URLs are as the author wrote them: page_links.h resolves.
 //
-// Every limit has a name in PageOptions and a trace in Page: what was left out is counted, never silent.
+// Every limit has a name in PageOptions and a counter or flag in Page: nothing is left out silently.
 
 #pragma once
 
@@ -41,14 +40,14 @@ struct PageOptions {
   TokenizerLimits tokenizer = {};         // a construct over its limit ends the reading: Page::cut
 };
 
-// Bytes of Page::strings. Offset 0, size 0 stands for nothing.
+// Bytes of Page::strings. Offset 0, size 0 means nothing.
 struct Slice {
   uint32_t begin = 0;
   uint32_t size = 0;
 };
 
 enum class LinkKind : uint8_t {
-  kNavigation,  // where a reader may go: a, area, form, meta refresh, link rel=canonical, alternate, next, prev
+  kNavigation,  // where a visitor may go: a, area, form, meta refresh, link rel=canonical, alternate, next, prev
   kFrame,       // a page shown inside the page: frame, iframe
   kEmbed,       // shown inside the page: images, media, objects, what its styles name
   kResource,    // used by the page: scripts, style sheets, icons, other link elements, citations
@@ -110,7 +109,7 @@ struct Page {
   std::vector<PageLink> links;  // in document order
   std::vector<PageMeta> metas;
   std::string strings;
-  std::string text;      // visible text: words apart by one blank, blocks by one line end
+  std::string text;      // visible text: words separated by one blank, blocks by one line end
   std::string headings;  // one per line: the level, a blank, the text
 
   bool has_base = false;

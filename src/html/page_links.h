@@ -1,11 +1,11 @@
 // PageLinks: the links of a Page, resolved, canonical and hashed, in one flat buffer.
 //
-// The last step of parsing: a Page has what the author wrote; the rest of the crawler wants canonical URLs with their
+// The last step of parsing: a Page has what the author wrote; the rest of the crawler needs canonical URLs with their
 // hashes. The base is the page's URL, or its <base href> where that is one (HTML standard, 4.2.3: a base that does not
 // parse, or is a data: or javascript: URL, does not count). Queries, also that of the base, are in the document's
 // encoding; those of URLs in styles are in UTF-8.
 //
-// Nothing is allocated a link once the buffers have grown. What is not crawlable is counted by reason.
+// Nothing is allocated per link once the buffers have grown. What is not crawlable is counted by reason.
 // Thread: one owner. Memory bound: Page's, times three for escapes; up to fourteen where queries are in an encoding
 // that cannot write them (url.h).
 
@@ -25,9 +25,9 @@
 namespace portolan {
 
 struct PageLinksOptions {
-  LinkOptions link = {};                // its query encoder is that of `encoding`, whatever stands here
+  LinkOptions link = {};                // its query encoder is that of `encoding`, whatever is set here
   Encoding encoding = Encoding::kUtf8;  // of the document, before it was decoded
-  bool navigation = true;               // frames included: they are pages that a reader sees
+  bool navigation = true;               // frames included: they are pages that a visitor sees
   bool embeds = true;
   bool resources = true;
   bool in_templates = false;        // links that are inert until a script copies them

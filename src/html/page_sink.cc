@@ -151,7 +151,7 @@ TextState PageSink::StartTag(const TagToken& tag) {
 ForeignContent::StartTag PageSink::ForeignTag(const TagToken& tag) {
   bool html_encoding = false;
   if (tag.tag == Tag::kAnnotationXml && Has(kEncoding)) {
-    // Compared as written: a blank too many, and it is no integration point.
+    // Compared as written: with an extra blank it is not an integration point.
     scratch_.clear();
     AppendAttributeValue(scratch_, values_[kEncoding]);
     html_encoding = EqualsIgnoringCase(scratch_, "text/html") || EqualsIgnoringCase(scratch_, "application/xhtml+xml");

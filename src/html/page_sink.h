@@ -31,7 +31,7 @@ class PageSink {
   bool InForeignContent() const { return foreign_.AtForeignElement(); }
 
  private:
-  // The attributes that any element is asked for.
+  // The attributes that are read from any element.
   enum Attribute : uint8_t {
     kHref,
     kSrc,
@@ -105,11 +105,11 @@ class PageSink {
   uint8_t start_mask_ = 0;
   uint8_t end_mask_ = 0;
   bool wants_text_ = false;
-  bool collects_ = false;  // what text comes belongs to the page's text or to an anchor's
+  bool collects_ = false;  // the text that follows belongs to the page's text or to an anchor's
   bool in_title_ = false;
   bool title_seen_ = false;
   bool title_open_ = true;  // it may still grow
-  bool hidden_ = false;     // in raw text that nobody sees
+  bool hidden_ = false;     // in raw text that is not visible
   bool raw_open_ = false;   // the next end tag is that of an element read as text
   bool text_open_ = false;  // it may still grow
   bool in_style_ = false;   // its text is wanted

@@ -1,8 +1,8 @@
 // Finding the next byte that matters, sixteen at a time.
 //
-// Reading HTML fast is mostly not reading it: text is left alone up to the next '<', an attribute value up to its
-// quote. Every function looks only at [p, end): a block of sixteen is loaded only where sixteen bytes are left. SSE2
-// where the compiler has it, a plain loop elsewhere; scan_test compares the two byte by byte.
+// Reading HTML fast means skipping most of it: text up to the next '<', an attribute value up to its quote. Every
+// function looks only at [p, end): a block of sixteen is loaded only where sixteen bytes are left. SSE2 where the
+// compiler has it, a plain loop elsewhere; scan_test compares the two byte by byte.
 
 #pragma once
 

@@ -1,7 +1,7 @@
-// The elements whose names mean something to us, and the way from a name in a tag to one of them.
+// The elements that we know, and the mapping from a name in a tag to one of them.
 //
 // A name of up to eight bytes is packed into a word, lower-cased by one OR, and looked up in a small table: no string
-// is compared. Unknown names are Tag::kUnknown; nobody who asks for a Tag cares which.
+// is compared. All unknown names are Tag::kUnknown.
 
 #pragma once
 

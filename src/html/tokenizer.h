@@ -1,4 +1,4 @@
-// Tokenizer: HTML into tokens, after section 13.2.5 of the HTML standard, at the speed of memory where it can be.
+// Tokenizer: splits HTML into tokens, by section 13.2.5 of the HTML standard, at memory speed where possible.
 //
 // Input is UTF-8 (charset_decoder.h makes it) in pieces of any size. A piece is read in place: names, attribute values
 // and text are views of it. Only a construct that the end of a piece cuts in two is carried over: it is read again from
@@ -7,7 +7,7 @@
 // Text may arrive in several pieces; everything else arrives whole. Where the standard's states only differ in which
 // parse error they report, they are one here: errors are not reported, tokens are exact.
 //
-// A Sink says what it needs and pays for nothing else:
+// A Sink says what it needs, and nothing else is computed:
 //
 //   static constexpr bool kWantsMarkup;       // comments and doctypes: Comment(view), DoctypeToken(Doctype)
 //   bool WantsText();                         // asked at the start of each run of text; false skips to the next tag
@@ -75,8 +75,8 @@ struct TagToken {
 };
 
 struct TokenizerLimits {
-  // A tag, comment or doctype longer than this ends the reading there: cut() becomes true. It bounds what is carried.
-  // At least 64.
+  // A tag, comment or doctype longer than this ends the reading: cut() becomes true. It bounds what is carried. At
+  // least 64.
   size_t max_construct_bytes = size_t{16} << 20;
   // Attributes of one tag after these are not in its token.
   size_t max_attributes = 1024;

@@ -120,7 +120,7 @@ const char* Tokenizer<Sink>::BogusComment(const char* p, const char* from, const
   return close == end ? end : close + 1;
 }
 
-// From '<' to '>'. A tag that the input cuts off is no token.
+// From '<' to '>'. A tag that the input cuts off is not a token.
 template <typename Sink>
 template <bool kEndTag>
 inline const char* Tokenizer<Sink>::ReadTag(const char* p, const char* end, bool eof) {

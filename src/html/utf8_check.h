@@ -1,4 +1,4 @@
-// How much of some bytes is valid UTF-8, at gigabytes a second.
+// How much of some bytes is valid UTF-8, at gigabytes per second.
 
 #pragma once
 

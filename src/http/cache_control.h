@@ -1,4 +1,4 @@
-// Fields that say when to come back: Cache-Control (RFC 9111 section 5.2.2), Retry-After and Expires.
+// Header fields that say when to come back: Cache-Control (RFC 9111 section 5.2.2), Retry-After and Expires.
 
 #pragma once
 
@@ -14,8 +14,8 @@ struct CacheControl {
   bool is_private = false;
   bool must_revalidate = false;
   bool immutable = false;
-  // Seconds, at most kMaxDelta. Of several the smallest counts; one that is no number counts as 0 (stale), as RFC 9111
-  // section 4.2.1 encourages.
+  // Seconds, at most kMaxDelta. Of several the smallest counts; one that is not a number counts as 0 (stale), as RFC
+  // 9111 section 4.2.1 encourages.
   std::optional<uint32_t> max_age;
   std::optional<uint32_t> s_maxage;
   std::optional<uint32_t> stale_while_revalidate;
@@ -32,7 +32,7 @@ CacheControl ParseCacheControl(std::string_view value);
 std::optional<uint32_t> ParseRetryAfter(std::string_view value, int64_t now);
 
 // How long a response stays fresh by its Cache-Control, Expires and Date values (absent ones empty): s-maxage, max-age,
-// Expires less Date. A bad Expires ("0", "-1") is 0: already stale. None where no field says.
+// Expires less Date. A bad Expires ("0", "-1") is 0: already stale. nullopt if no field says.
 std::optional<uint32_t> FreshFor(const CacheControl& cache, std::optional<std::string_view> expires,
                                  std::optional<std::string_view> date);
 

@@ -1,10 +1,10 @@
-// ChunkedDecoder: the chunked transfer coding undone (RFC 9112 section 7.1), by pieces of any size.
+// ChunkedDecoder: decodes the chunked transfer coding (RFC 9112 section 7.1), in pieces of any size.
 //
 // Tolerated, as browsers and curl do: blanks after a size, extensions of any form (skipped unread), lines and chunks
-// that end in LF alone. Refused: sizes that are no number or past 64 bits, a CR without LF, a chunk longer than it
-// said.
+// that end in LF alone. Refused: sizes that are not a number or exceed 64 bits, a CR without LF, a chunk longer than
+// its size.
 //
-// Bound: no memory but the trailer, at most kMaxTrailer bytes; a size line is at most kMaxLine bytes.
+// Bound: no memory except the trailer, at most kMaxTrailer bytes; a size line is at most kMaxLine bytes.
 
 #pragma once
 

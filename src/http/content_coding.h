@@ -21,11 +21,11 @@ std::string_view ContentCodingName(ContentCoding coding);
 // The codings in the order in which they were applied, "identity" left out.
 class CodingStack {
  public:
-  // More than this is nobody's honest answer.
+  // No honest server sends more than this.
   static constexpr size_t kMaxDepth = 4;
 
-  // One Content-Encoding field, or several joined by commas. A coding that we do not know, or one too many, leaves the
-  // stack unsupported.
+  // One Content-Encoding field, or several joined by commas. With an unknown coding, or too many, the stack is
+  // unsupported.
   static CodingStack Parse(std::string_view field);
   static CodingStack Of(ContentCoding coding);
 

@@ -1,8 +1,8 @@
-// ContentDecoder: a body's content codings undone as its bytes arrive, within limits.
+// ContentDecoder: decodes a body's content codings as its bytes arrive, within limits.
 //
-// Bytes go in by pieces of any size and decoded bytes are appended to the caller's string. What went wrong is a named
-// outcome and never loses what came out before it: a cut or broken stream still gives its first part, as in a browser.
-// Two limits stop bombs: the size of the output, and its ratio to the input once there is enough output to judge.
+// Bytes go in by pieces of any size and decoded bytes are appended to the caller's string. An error is a named outcome,
+// and what was decoded before it is kept: a truncated or broken stream still gives its first part, as in a browser. Two
+// limits stop bombs: the size of the output, and its ratio to the input once there is enough output to judge.
 //
 // Bound: no stage, and so no intermediate form of a stack, puts out more than the limits; beyond the output itself the
 // memory is that of the stages (decode_stage.h) and 64 KiB for each stage but the last.
@@ -25,7 +25,7 @@ enum class DecodeOutcome : uint8_t {
   kWhole,        // every stream ended as it should
   kTruncated,    // the input ended inside a stream
   kCorrupt,      // not this coding, or broken
-  kChecksum,     // all there, but not what was sent
+  kChecksum,     // complete, but the checksum differs
   kTooLarge,     // more output than max_output; exactly that much was given
   kBomb,         // more than max_ratio bytes out for each byte in
   kUnsupported,  // a coding that we do not know; nothing was decoded
@@ -38,7 +38,7 @@ struct DecodeLimits {
   // Pages are packed 4 to 20 times, the plainest tables 100 times; deflate at its best 1030 times. A bomb of 64 MiB
   // costs a third of a second to unpack and read, during which a loop's other connections wait.
   double max_ratio = 250;
-  // The ratio is not judged below this output: a page of blanks may be small.
+  // The ratio is not checked below this output: a page of blanks compresses very well.
   uint64_t ratio_from = uint64_t{1} << 20;
   // RFC 9659: the coding zstd needs no window above 8 MiB, and browsers refuse one.
   int zstd_window_log = 23;
@@ -48,7 +48,7 @@ class ContentDecoder {
  public:
   ContentDecoder(const CodingStack& stack, const DecodeLimits& limits) { Restart(stack, limits); }
 
-  // As if new, but with the memory of stages that stay the same: for one body after another.
+  // As if new, but reuses the memory of stages that stay the same: for one body after another.
   void Restart(const CodingStack& stack, const DecodeLimits& limits);
 
   // Appends what `in` decodes to. An outcome other than kGoing is final: later calls change nothing.
@@ -58,7 +58,7 @@ class ContentDecoder {
   DecodeOutcome Finish(std::string& out);
 
   DecodeOutcome outcome() const { return outcome_; }
-  // Bytes after the end of a stream, which were left out.
+  // Bytes after the end of a stream, which were ignored.
   bool trailing_bytes() const;
   uint64_t bytes_in() const { return bytes_in_; }
   uint64_t bytes_out() const { return bytes_out_; }

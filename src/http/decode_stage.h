@@ -1,4 +1,4 @@
-// DecodeStage: one content coding undone, a piece of input at a time into a buffer of the caller's.
+// DecodeStage: decodes one content coding, a piece of input at a time, into the caller's buffer.
 //
 // The four libraries behind one call, so that ContentDecoder can stack them and count bytes in one place.
 // Memory: gzip and deflate 40 KiB, br up to 16 MiB and zstd up to 2^zstd_window_log bytes
@@ -18,8 +18,8 @@ enum class StageStatus : uint8_t {
   kNeedsInput,  // all input is used; more may come
   kNeedsRoom,   // the buffer is full; call again with more room before giving more input
   kEnded,       // the stream is whole; what follows it was left out
-  kCorrupt,     // these bytes are not of this coding, or break its rules
-  kChecksum,    // the stream is whole but its checksum or length is not that of what came out
+  kCorrupt,     // these bytes are not in this coding, or break its rules
+  kChecksum,    // the stream is complete but its checksum or length does not match the output
 };
 
 class DecodeStage {
@@ -32,10 +32,10 @@ class DecodeStage {
   // No input is left. True if the stream may end here.
   virtual bool MayEnd() const = 0;
 
-  // Ready for another stream, keeping its memory. False where the library cannot.
+  // Prepares for another stream, keeping its memory. False if the library cannot do that.
   virtual bool Restart() = 0;
 
-  // Bytes after the end of the stream that are no further member or frame.
+  // Bytes after the end of the stream that are not another member or frame.
   bool trailing_bytes() const { return trailing_bytes_; }
 
   static std::unique_ptr<DecodeStage> Create(ContentCoding coding, int zstd_window_log);

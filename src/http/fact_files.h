@@ -1,4 +1,5 @@
-// Files of facts from outside for tests: lines of JSON with bytes in base64. Tests only; nothing else includes it.
+// Files of facts from other projects, for tests: lines of JSON with bytes in base64. Tests only; nothing else includes
+// it.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // HeaderFields and ResponseHead: a response's status line and header fields (RFC 9112), read as browsers read them.
 //
 // Tolerated: lines ended by LF alone; a CR inside a line (a blank, RFC 9112 section 2.2); continued lines (obs-fold,
-// joined by one blank); blanks before a colon; lines without a colon or with a name that is no token (left out and
+// joined by one blank); blanks before a colon; lines without a colon or with a name that is not a token (left out and
 // counted); blanks at the start of the first field line (left out, section 2.2); any number of blanks in the status
 // line; a missing reason; "HTTP/2 200" as archives hold it; empty lines before the status line. Refused with a name: no
 // status line at all (HTTP/0.9), a status line that cannot be read or whose status is not of three digits from 100 on
@@ -32,10 +32,10 @@ class HeaderFields {
 
   // The first field of this name.
   std::optional<std::string_view> Find(std::string_view name) const;
-  // The values of all fields of this name joined by ", ", as RFC 9110 section 5.3 lets them be. Empty where none is.
+  // The values of all fields of this name joined by ", ", as RFC 9110 section 5.3 lets them be. Empty if there is none.
   std::string Joined(std::string_view name) const;
 
-  // Lines that were no fields.
+  // Lines that were not fields.
   uint32_t skipped_lines() const { return skipped_lines_; }
 
   // Field lines without the status line and without the empty line at the end. False for a NUL byte, or for more than
@@ -85,7 +85,7 @@ enum class BodyFraming : uint8_t {
   kLength,      // Content-Length
   kChunked,     // Transfer-Encoding, chunked last
   kUntilClose,  // neither
-  kBadLength,   // Content-Lengths that differ: refused, as browsers do; or one that no body can have (2^64 and above)
+  kBadLength,   // Content-Lengths that differ: refused, as browsers do; or an impossible one (2^64 and above)
 };
 
 struct Framing {
@@ -96,11 +96,11 @@ struct Framing {
 
 Framing FramingOf(const ResponseHead& head, bool answers_head_request);
 
-// The Content-Length fields together, by Fetch's "extract a length": none where they are absent or no number.
-// `bad` is set where they differ, or where the number is 2^64 or more.
+// The Content-Length fields together, by Fetch's "extract a length": nullopt if they are absent or not a number. `bad`
+// is set where they differ, or where the number is 2^64 or more.
 std::optional<uint64_t> ContentLength(const HeaderFields& fields, bool& bad);
 
-// A number in decimal digits and nothing else. None where it is not that; `too_large` is set where it is one of 2^64 or
+// A number in decimal digits and nothing else. nullopt if it is anything else; `too_large` is set if it is 2^64 or
 // more.
 std::optional<uint64_t> ParseLength(std::string_view digits, bool& too_large);
 

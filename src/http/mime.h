@@ -37,7 +37,7 @@ struct MimeType {
   bool IsJavaScript() const;
   bool IsJson() const;
 
-  // Section 4.3: the one name of types that are the same to us; empty for what we have no use for.
+  // Section 4.3: the one name of types that are the same to us; empty for types that are not needed.
   std::string_view Minimized() const;
 };
 

@@ -107,7 +107,7 @@ TEST(MimeFactsTest, SeveralContentTypeFieldsAreExtractedAsFetchDoes) {
   const auto pages = Load("wpt-fetch/content-type/resources/content-types.json");
   const auto scripts = Load("wpt-fetch/content-type/resources/script-content-types.json");
   if (!pages || !scripts) GTEST_SKIP() << "no " << kFacts << "mime";
-  // Each fact is served as one field a value and as all values in one field.
+  // Each fact is served as one field per value and as all values in one field.
   Count count;
   const auto extract = [](const Json& values, bool one_field) {
     std::string lines;

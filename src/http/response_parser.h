@@ -1,7 +1,7 @@
-// ResponseParser: one HTTP/1 response from the bytes of a connection or of an archive record, by pieces of any size.
+// ResponseParser: one HTTP/1 response from the bytes of a connection or of an archive record, in pieces of any size.
 //
-// Interim answers (1xx but 101) are passed over. Bytes after the response's end are left to the caller. What comes out
-// does not depend on how the bytes were cut.
+// Interim answers (1xx except 101) are skipped. Bytes after the response's end are left to the caller. The result does
+// not depend on how the bytes were cut.
 //
 // Bound: the head is at most limits.head.max_bytes, the body at most limits.max_body; interim answers at most
 // kMaxInterim.
@@ -20,9 +20,9 @@ namespace portolan {
 enum class ResponseOutcome : uint8_t {
   kGoing,      // more bytes are expected
   kComplete,   // the whole response is here
-  kTruncated,  // the connection closed inside a body that said how long it is
+  kTruncated,  // the connection closed inside a body of known length
   kCutHead,    // the connection closed inside the head; what was there has been read, as browsers do
-  kEmpty,      // it closed before any byte of a status line
+  kEmpty,      // closed before any byte of a status line
   kBadHead,    // see head().outcome
   kBadLength,  // Content-Lengths that differ, or one of 2^64 and above
   kBadChunk,   // not the chunked coding; the body holds what came before

@@ -189,7 +189,7 @@ std::string_view TextOrBinary(std::string_view bytes) {
   return HasTextMark(bytes) || !HasBinaryByte(bytes) ? "text/plain" : "application/octet-stream";
 }
 
-// Section 5.1, the check-for-apache-bug flag: byte by byte, for any other spelling was written by somebody.
+// Section 5.1, the check-for-apache-bug flag: byte by byte, any other spelling was written on purpose.
 bool HasApacheBug(std::string_view field) {
   return field == "text/plain" || field == "text/plain; charset=ISO-8859-1" ||
          field == "text/plain; charset=iso-8859-1" || field == "text/plain; charset=UTF-8";

@@ -13,7 +13,7 @@ void ByteBudget::WhenFree(uint64_t bytes, std::function<void()> wake) {
     waiting_.push_back({std::min(bytes, total_), std::move(wake)});
     awaited_ = true;
   }
-  TellWaiting();  // bytes that came back just before were told to nobody
+  TellWaiting();  // bytes that were returned just before woke no one
 }
 
 bool ByteBudget::TryTake(uint64_t bytes, uint64_t leave) {
@@ -35,7 +35,7 @@ void ByteBudget::NotePeak(uint64_t used) {
 }
 
 void ByteBudget::Give(uint64_t bytes) {
-  // In one order with awaited_: either this sees who waits, or that one sees these bytes.
+  // Ordered with awaited_: either this call sees the waiting function, or the waiter sees these bytes.
   used_.fetch_sub(bytes);
   if (awaited_) TellWaiting();
 }

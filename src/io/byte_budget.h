@@ -1,19 +1,19 @@
-// ByteBudget: the number of bytes that all answers on their way through the crawler may hold together, and ByteLease:
-// how many of them one answer holds.
+// ByteBudget: the number of bytes that all answers inside the crawler may hold together. ByteLease: how many of them
+// one answer holds.
 //
 // A lease grows while an answer is received and decoded, moves with it from the fetch thread to the shard and on to the
 // writers of the outputs, and gives its bytes back when it dies: when the last copy of the answer's bytes is gone. So
 // queues between threads need no bounds of their own: what is in them was paid for at the socket, and at the bound
 // sockets are not read.
 //
-//   TryGrow  takes bytes only where there are some: for what can wait, such as a socket that may be read later. With
-//            `leave` so many must still be free after it: what is less urgent leaves some for what is more so
-//   Grow     takes them in any case, beyond the total if need be: for what must be done to get rid of other bytes (an
-//            answer is whole and is being decoded). Whoever calls it bounds how many may do so at once.
+//   TryGrow  takes bytes only if they are free: for work that can wait, such as a socket that may be read later. With
+//            `leave`, that many bytes must still be free afterwards: less urgent work leaves some for more urgent work
+//   Grow     takes them in any case, beyond the total if necessary: for work that must be done to free other bytes (an
+//            answer is complete and is being decoded). The caller bounds how many may do so at once.
 //
-// Somebody who was refused is told when there is room again: each function given to WhenFree is called once, as soon as
-// so many bytes are free, on the thread that gave the last of them back and with no lock held; it should only post a
-// wake-up. It is no promise: another thread may take them first.
+// A caller that was refused can be told when there is room again: each function given to WhenFree is called once, as
+// soon as that many bytes are free, on the thread that returned the last of them and with no lock held. It should only
+// post a wake-up. The bytes are not reserved: another thread may take them first.
 //
 // Thread: any; a lease has one owner at a time. REQUIRES: the budget outlives its leases.
 // Memory bound: one function per waiting loop. Invariant: used() is the sum of all leases.
@@ -70,7 +70,7 @@ class ByteBudget {
 
 class ByteLease {
  public:
-  ByteLease() = default;  // of no budget: everything is granted and nothing is counted, as tests and tools want it
+  ByteLease() = default;  // without a budget: everything is granted and nothing is counted, for tests and tools
   explicit ByteLease(ByteBudget& budget) : budget_(&budget) {}
   ByteLease(ByteLease&& other) noexcept
       : budget_(std::exchange(other.budget_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -88,7 +88,7 @@ class ByteLease {
   void Grow(uint64_t bytes);
   // Gives back all but `bytes`, or takes what is missing as Grow does.
   void Resize(uint64_t bytes);
-  // A lease of its own for `bytes` of these, which must be there.
+  // Splits off a lease of `bytes`. REQUIRES: this lease holds at least that many.
   ByteLease Split(uint64_t bytes);
   void Release() { Resize(0); }
 

@@ -24,7 +24,7 @@ class Clock {
   static const Clock& Real();
 };
 
-// Stands still until told. Thread: any.
+// Moves only when told to. Thread: any.
 class ManualClock : public Clock {
  public:
   explicit ManualClock(int64_t unix_ns = 0) : unix_base_(unix_ns) {}

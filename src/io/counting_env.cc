@@ -19,6 +19,10 @@ class CountingFile : public File {
     if (got) counters_->bytes_read += *got;
     return got;
   }
+  void WillNeed(uint64_t offset, uint64_t count) override {
+    ++counters_->hints;
+    base_->WillNeed(offset, count);
+  }
   Status Preallocate(uint64_t size) override { return base_->Preallocate(size); }
   Status Truncate(uint64_t size) override { return base_->Truncate(size); }
   Status Sync() override {

@@ -1,4 +1,5 @@
-// CountingEnv: any Env, counting the bytes that pass. The measured α of the disk structures is read off here.
+// CountingEnv: wraps any Env and counts the bytes read and written. The measured α of the disk structures comes from
+// here.
 //
 // Thread: all members may be called from any thread; counters are atomic.
 
@@ -20,6 +21,7 @@ class CountingEnv : public Env {
     std::atomic<uint64_t> reads{0};
     std::atomic<uint64_t> writes{0};
     std::atomic<uint64_t> syncs{0};
+    std::atomic<uint64_t> hints{0};  // WillNeed
   };
 
   // REQUIRES: `base` outlives this. Files may outlive this, not `base`.

@@ -1,4 +1,4 @@
-// What a crash leaves in MemEnv, and what FaultyEnv breaks: the ground of every durability test.
+// What a crash leaves in MemEnv, and what FaultyEnv breaks: the base of every durability test.
 
 #include <gtest/gtest.h>
 

@@ -55,6 +55,10 @@ class DryRunEnv::DryFile : public File {
     }
     return got;
   }
+  void WillNeed(uint64_t offset, uint64_t count) override {
+    const std::lock_guard lock(state_->mutex);
+    if (node_->base != nullptr) node_->base->WillNeed(offset, count);
+  }
   Status Preallocate(uint64_t /*size*/) override { return {}; }
   Status Truncate(uint64_t size) override {
     const std::lock_guard lock(state_->mutex);
@@ -152,7 +156,7 @@ Status DryRunEnv::Remove(const std::string& path) {
   const auto found = state_->nodes.find(path);
   const bool known = found != state_->nodes.end();
   if ((known && found->second == nullptr) || (!known && !base_.Exists(path))) {
-    return Fail(ErrorCode::kNotFound, fmt::format("remove {}: there is none", path));
+    return Fail(ErrorCode::kNotFound, fmt::format("remove {}: no such file", path));
   }
   if (known) state_->memory_left += found->second->added.size();
   if (base_.Exists(path)) {
@@ -165,7 +169,7 @@ Status DryRunEnv::Remove(const std::string& path) {
 
 Status DryRunEnv::Rename(const std::string& from, const std::string& to) {
   // Opened for appending, so that there is a node to move.
-  if (!Exists(from)) return Fail(ErrorCode::kNotFound, fmt::format("rename {}: there is none", from));
+  if (!Exists(from)) return Fail(ErrorCode::kNotFound, fmt::format("rename {}: no such file", from));
   RETURN_IF_ERROR(Open(from, OpenMode::kAppend));
   const std::lock_guard lock(state_->mutex);
   state_->nodes[to] = std::exchange(state_->nodes[from], nullptr);
@@ -181,7 +185,7 @@ Result<std::unique_ptr<FileLock>> DryRunEnv::Lock(const std::string& /*path*/) {
 Result<std::string> DryRunEnv::Identity(const std::string& dir) {
   const std::lock_guard lock(state_->mutex);
   if (base_.Exists(dir) || !state_->dirs.contains(dir)) return base_.Identity(dir);
-  // It would be made: by what there is above it, and the names from there on.
+  // The directory would be made: identified by its nearest existing parent and the names below that.
   std::vector<std::string> names;
   std::string above = dir;
   while (!base_.Exists(above)) {

@@ -1,8 +1,8 @@
 // DryRunEnv: what a program would do to a file system, without doing it.
 //
 // Reading sees the files of `base` with all changes made so far; changes stay in memory: cuts, removals, new names, and
-// up to `memory` appended bytes, beyond which appends say kNoSpace. So the real recovery can be run on a directory that
-// must not be touched, and Cuts and Removals say what it would have done.
+// up to `memory` appended bytes, beyond which appends return kNoSpace. So the real recovery can be run on a directory
+// that must not be touched, and Cuts and Removals say what it would have done.
 //
 // Thread: any; one lock inside. Memory bound: `memory`, and a node for each file that was opened for writing.
 

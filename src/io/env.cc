@@ -7,7 +7,7 @@
 namespace portolan {
 
 Result<std::string> Env::Identity(const std::string& dir) {
-  return Fail(ErrorCode::kUnsupported, fmt::format("{}: nobody here knows what it really is", dir));
+  return Fail(ErrorCode::kUnsupported, fmt::format("{}: this file system cannot identify a directory", dir));
 }
 
 std::string JoinPath(std::string_view dir, std::string_view name) {

@@ -20,12 +20,12 @@ namespace portolan {
 
 enum class OpenMode : uint8_t {
   kRead,    // must exist; Append fails
-  kCreate,  // made anew; what was there is cut to nothing
+  kCreate,  // made anew; an old file is truncated to 0 bytes
   kAppend,  // made if absent; appends go to its end
 };
 
 struct FileOptions {
-  // Bypass the page cache where the file system can: for large sequential files that would only push others out.
+  // Bypass the page cache where the file system can: for large sequential files that would only evict others.
   bool direct = false;
 };
 
@@ -45,18 +45,18 @@ class Env {
   virtual bool Exists(const std::string& path) = 0;
   // Names (not paths) in `dir`, sorted.
   virtual Result<std::vector<std::string>> List(const std::string& dir) = 0;
-  // With those above it. The names of those that it makes are durable where the file system can do that.
+  // Makes the directory and its parents. The names of new directories are durable where the file system can do that.
   virtual Status CreateDirs(const std::string& dir) = 0;
   virtual Status Remove(const std::string& path) = 0;
   // Replaces `to` if it exists, in one step. Durable after SyncDir.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status SyncDir(const std::string& dir) = 0;
-  // kBusy when another process or another holder in this process has it.
+  // kBusy when another process, or another holder in this process, holds the lock.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
   // Bytes that may still be written below `dir`.
   virtual Result<uint64_t> FreeSpace(const std::string& dir) = 0;
-  // What the directory really is: two names of one give the same text, names of two give two. For comparing only.
-  // kUnsupported from an Env that cannot tell.
+  // The identity of the directory: two names of one directory give the same text, different directories give different
+  // texts. For comparing only. kUnsupported from an Env that cannot tell.
   virtual Result<std::string> Identity(const std::string& dir);
 
   // The file system of this machine. Never destroyed.
@@ -66,7 +66,7 @@ class Env {
 std::string JoinPath(std::string_view dir, std::string_view name);
 std::string DirName(std::string_view path);
 
-// SyncDir as SyncOnce: any error is kIo.
+// SyncDir, but like SyncOnce any error is kIo.
 Status SyncDirOnce(Env& env, const std::string& dir);
 
 Result<std::string> ReadWholeFile(Env& env, const std::string& path);

@@ -41,7 +41,7 @@ void Close(Handle* handle) {
 
 struct EventLoop::Impl {
   uv_loop_t loop{};
-  // Not uv_async_t: its receiver spins while the sender, which it has just displaced, is between two of its steps.
+  // Not uv_async_t: its receiver spins while the sender, which it has just preempted, is between two of its steps.
   int wake_fd = -1;
   uv_poll_t wake{};
   uv_prepare_t prepare{};
@@ -168,9 +168,9 @@ EventLoop::Id EventLoop::AddTimer(int64_t delay_ns, std::move_only_function<void
   handle->timer.data = handle;
   handle->once = repeat_ns <= 0;
   handle->on_timer = std::move(call);
-  // libuv reads the time once a turn; without this a timer set late in a long turn would fire early.
+  // libuv reads the time once per turn; without this a timer set late in a long turn would fire early.
   uv_update_time(&impl_->loop);
-  // The handle's loop holds the way back to Impl.
+  // The handle's loop holds the pointer to Impl.
   impl_->loop.data = impl_.get();
   const auto fire = [](uv_timer_t* timer) {
     auto* fired = static_cast<Handle*>(timer->data);

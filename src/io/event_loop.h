@@ -1,8 +1,8 @@
 // EventLoop: readiness of file descriptors, timers, and calls from other threads, on one thread (libuv).
 //
-// Thread: everything belongs to the thread that calls Run, but Post and Stop, which any thread may call. A loop is
+// Thread: everything belongs to the thread that calls Run, except Post and Stop, which any thread may call. A loop is
 // made, run and destroyed once; watches and timers still active at the end are closed by the destructor. Memory bound:
-// one handle a watch or timer; posted calls wait in a queue that only the posters bound.
+// one handle per watch or timer; posted calls wait in a queue that only the posters bound.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace portolan {
 
 class EventLoop {
  public:
-  // Numbers watches and timers; never used again, so a late Cancel is harmless.
+  // The id of a watch or timer; never reused, so a late Cancel is harmless.
   enum class Id : uint64_t {};
   struct Readiness {
     bool readable = false;
@@ -29,16 +29,16 @@ class EventLoop {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Until Stop. Returns at once if Stop was called before.
+  // Runs until Stop. Returns at once if Stop was called before.
   void Run();
-  // The call that runs now is finished, then Run returns; posted calls that wait are not run.
+  // Run returns after the call that is running now; posted calls that wait are not run.
   void Stop();
 
   // Runs `call` on the loop's thread, in the order of posting for each poster.
   void Post(std::move_only_function<void()> call);
 
-  // From now on called whenever everything that was ready has been dealt with, before the loop waits again: the place
-  // to hand on in one piece what came of it. One call a loop. REQUIRES: before Run.
+  // `call` runs whenever everything that was ready has been handled, before the loop waits again: the place to pass on
+  // results in one batch. One call per loop. REQUIRES: before Run.
   void BeforeWait(std::move_only_function<void()> call);
 
   // Once after `delay_ns`, or with `repeat_ns` > 0 again and again.
@@ -47,7 +47,7 @@ class EventLoop {
   // Calls back whenever the descriptor is ready as asked, until cancelled.
   Result<Id> WatchFd(int fd, bool read, bool write, std::move_only_function<void(Readiness)> call);
 
-  // Other readiness for a watch that stands: cheaper than a new one. kNotFound if it has ended.
+  // Changes what an active watch waits for: cheaper than a new watch. kNotFound if it has ended.
   Status ChangeWatch(Id id, bool read, bool write);
 
   // Ends a timer or a watch; it is not called again. Unknown ids are ignored.

@@ -1,8 +1,8 @@
-// Executor: where work that must not hold up the shard is done.
+// Executor: runs work that must not block the shard.
 //
-// The shard hands out closed jobs and is told when they are done; which thread runs them is no business of its own. In
-// production that is a WorkerPool, in the virtual-clock world and in tests InlineExecutor (at once) or
-// DeferredExecutor (when the test says so, in the order it says so).
+// The shard submits self-contained jobs and is told when they are done; it does not depend on which thread runs them.
+// In production that is a WorkerPool, in simulations and in tests an InlineExecutor (at once) or DeferredExecutor (when
+// the test says so, in the order it says so).
 
 #pragma once
 

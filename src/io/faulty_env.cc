@@ -6,7 +6,7 @@
 
 namespace portolan {
 
-// The plan and how far it is. Shared by the Env and its files.
+// The plan and its progress. Shared by the Env and its files.
 struct FaultyEnv::Faults {
   std::mutex mutex;
   FaultPlan plan;
@@ -28,7 +28,7 @@ struct FaultyEnv::Faults {
     return Fail(ErrorCode::kIo, fmt::format("{} {}: {}", what, path, power_is_cut ? "power is cut" : "injected fault"));
   }
 
-  // Counts one operation and says what becomes of it. REQUIRES: mutex held.
+  // Counts one operation and returns its result. REQUIRES: mutex held.
   Verdict Next() {
     if (power_is_cut) return Verdict::kFail;
     const uint64_t number = ++operations;
@@ -42,7 +42,7 @@ struct FaultyEnv::Faults {
     return Verdict::kGoOn;
   }
 
-  // For everything but appends, where half an operation is none.
+  // For everything except appends: these operations have no half-done state.
   Status Step(std::string_view what, const std::string& path) {
     const std::lock_guard lock(mutex);
     const Verdict verdict = Next();
@@ -91,6 +91,7 @@ class FaultyFile : public File {
     RETURN_IF_ERROR(faults_->Powered("read", path()));
     return base_->ReadAt(offset, to, count);
   }
+  void WillNeed(uint64_t offset, uint64_t count) override { base_->WillNeed(offset, count); }
   Status Preallocate(uint64_t size) override {
     RETURN_IF_ERROR(faults_->Step("preallocate", path()));
     return base_->Preallocate(size);

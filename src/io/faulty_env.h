@@ -1,4 +1,4 @@
-// FaultyEnv: any Env, with faults on demand.
+// FaultyEnv: wraps any Env and injects faults.
 //
 // Counts the operations that change something (open for writing, append, truncate, preallocate, sync, rename, remove,
 // directory sync), in order from 1, and breaks the n-th as told. A test first runs without faults to learn how many
@@ -25,13 +25,13 @@ struct FaultPlan {
   std::optional<uint64_t> short_write_at;
   // This operation and everything after it fails; an append leaves half of its bytes behind.
   std::optional<uint64_t> power_cut_at;
-  // Once so many bytes are appended, appends fail with kNoSpace after writing what fits. Removing files gives
-  // nothing back; AddSpace does.
+  // Once this many bytes are appended, appends fail with kNoSpace after writing what fits. Removing files frees
+  // nothing; AddSpace does.
   std::optional<uint64_t> space;
-  // Only what is below this directory counts there, and finds no room; empty: everything.
+  // That limit applies only to files below this directory; empty: to all files.
   std::string space_below = {};
   // This operation fails with kNoSpace; an append leaves half of its bytes behind. A sync of a file drops what it
-  // should have made safe, as NFS and btrfs do: later syncs of that handle say that all is well and do nothing.
+  // should have made durable, as NFS and btrfs do: later syncs of that handle report success and do nothing.
   std::optional<uint64_t> full_at = {};
 };
 

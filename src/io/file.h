@@ -1,7 +1,7 @@
 // File: one open file, appended at its end and read at any place.
 //
 // Thread: one thread appends; ReadAt may run on other threads at the same time on bytes that were appended before.
-// Durability: nothing is safe before Sync returns, and the file's name not before Env::SyncDir on its directory.
+// Durability: bytes are durable when Sync returns, the file's name when Env::SyncDir on its directory returns.
 
 #pragma once
 
@@ -23,7 +23,11 @@ class File {
   // Reads up to `count` bytes at `offset` into `to`. Fewer only at the end of the file; 0 past it.
   virtual Result<size_t> ReadAt(uint64_t offset, char* to, size_t count) = 0;
 
-  // Reserves disk blocks up to `size` without changing Size(). A file system that cannot is no error.
+  // A hint: `count` bytes at `offset` will be read soon. A page cache begins to fetch them, so that the read finds them
+  // there. It does not block, cannot fail, and changes no result.
+  virtual void WillNeed(uint64_t /*offset*/, uint64_t /*count*/) {}
+
+  // Reserves disk blocks up to `size` without changing Size(). Not an error where the file system cannot do it.
   virtual Status Preallocate(uint64_t size) = 0;
 
   virtual Status Truncate(uint64_t size) = 0;
@@ -36,8 +40,8 @@ class File {
 Status ReadExactly(File& file, uint64_t offset, char* to, size_t count);
 
 // Sync for callers that try again when a disk is full: any error is kIo here. Some systems (NFS, btrfs, thin volumes)
-// learn only now that there is no room, say so once and drop the bytes; another Sync finds nothing to write and says
-// that all is well. So after an error it is not known which bytes are on disk, and nobody may ask a second time.
+// notice only now that there is no room, report it once and drop the bytes; another Sync finds nothing to write and
+// reports success. So after an error it is unknown which bytes are on disk, and Sync must not be called again.
 Status SyncOnce(File& file);
 
 }  // namespace portolan

@@ -39,8 +39,8 @@ std::unexpected<Error> Failed(const std::string& path, const char* what) {
   return Fail(code, fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
 }
 
-// `use` gets an address that means `path`, and says 0 for success. A long path is reached through its directory's
-// descriptor.
+// Calls `use` with a socket address for `path`; `use` returns 0 for success. A long path is reached through its
+// directory's descriptor.
 template <typename Use>
 Status WithAddress(const std::string& path, const char* what, Use use) {
   sockaddr_un address{};
@@ -69,14 +69,14 @@ Result<std::unique_ptr<LocalServer>> LocalServer::Listen(EventLoop& loop, const 
   if (fd.get() < 0) return Failed(path, "socket");
   struct stat there{};
   if (lstat(path.c_str(), &there) == 0) {
-    if (!S_ISSOCK(there.st_mode)) return Fail(ErrorCode::kExists, path + ": is there and is not a socket");
+    if (!S_ISSOCK(there.st_mode)) return Fail(ErrorCode::kExists, path + ": exists and is not a socket");
     unlink(path.c_str());
   }
-  // Before the name is there: it is never anybody else's, not for a moment.
+  // Before the name exists, so that other users can never connect, not even for a moment.
   if (fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) return Failed(path, "chmod");
   RETURN_IF_ERROR(WithAddress(path, "bind",
                               [&](const sockaddr* address, socklen_t size) { return bind(fd.get(), address, size); }));
-  server->fd_ = fd.Release();  // from here on the name is the server's to remove
+  server->fd_ = fd.Release();  // from here on the server removes the name
   if (listen(server->fd_, kMaxClients) != 0) return Failed(path, "listen");
   LocalServer* const raw = server.get();
   ASSIGN_OR_RETURN(server->watch_,
@@ -124,7 +124,7 @@ void LocalServer::OnReadable(ClientId id) {
     if (client.line.size() >= kMaxLine) Drop(id);
     return;
   }
-  // One question a connection; what follows it is not looked at.
+  // One question per connection; anything after it is ignored.
   loop_.Cancel(client.watch);
   client.watched = false;
   const std::string line = client.line.substr(0, end);
@@ -135,7 +135,7 @@ void LocalServer::Answer(ClientId id, std::string_view line) {
   const auto found = clients_.find(id);
   if (found == clients_.end()) return;
   const std::string text = std::string(line) + "\n";
-  // A line fits into an empty socket; who does not take it has not asked.
+  // A line fits into an empty socket buffer; if it cannot be written, the client did not ask properly.
   static_cast<void>(send(found->second.fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
   Drop(id);
 }
@@ -170,10 +170,10 @@ Result<std::string> AskLocal(const std::string& path, std::string_view line, int
     char bytes[4096];
     const ssize_t got = recv(fd.get(), bytes, sizeof(bytes), 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Fail(ErrorCode::kNotFound, path + ": hung up without an answer");
+    if (got <= 0) return Fail(ErrorCode::kNotFound, path + ": the connection was closed without an answer");
     answer.append(bytes, static_cast<size_t>(got));
     if (const size_t end = answer.find('\n'); end != std::string::npos) return answer.substr(0, end);
-    if (answer.size() > sizeof(bytes)) return Fail(ErrorCode::kCorrupt, path + ": an answer without an end");
+    if (answer.size() > sizeof(bytes)) return Fail(ErrorCode::kCorrupt, path + ": the answer has no line end");
   }
 }
 

@@ -1,12 +1,12 @@
-// LocalServer, AskLocal: a question of one line from another process of this machine, and its answer of one line, over
-// a Unix-domain socket that has a name in the file system.
+// LocalServer, AskLocal: another process on this machine sends one line and gets one line back, over a Unix-domain
+// socket that has a name in the file system.
 //
-// The name is the server's alone (mode 0600); one that a dead process left behind is replaced. Who listens must know
-// otherwise that nobody else does (a lock). Paths of any length: the system's limit of 107 bytes is met by way of
-// /proc/self/fd.
+// Only the server's user may connect (mode 0600); a socket that a dead process left behind is replaced. The caller must
+// make sure by other means (a lock) that only one server listens. Paths may have any length: the system's limit of 107
+// bytes is avoided through /proc/self/fd.
 //
-// Thread: LocalServer belongs to its loop's thread. Memory bound: kMaxClients of kMaxLine bytes; who comes beyond that,
-// or says nothing for kClientNs, is hung up on.
+// Thread: LocalServer belongs to its loop's thread. Memory bound: kMaxClients × kMaxLine bytes; clients beyond that
+// number, or silent for kClientNs, are disconnected.
 
 #pragma once
 
@@ -25,7 +25,7 @@ namespace portolan {
 class LocalServer {
  public:
   using ClientId = uint64_t;
-  // A whole line, without its end. Answer may be called from within or later.
+  // Called with a whole line, without its line end. Answer may be called inside it or later.
   using OnLine = std::function<void(ClientId client, const std::string& line)>;
 
   static constexpr size_t kMaxClients = 16;
@@ -33,12 +33,12 @@ class LocalServer {
   static constexpr int64_t kClientNs = 60'000'000'000;
 
   static Result<std::unique_ptr<LocalServer>> Listen(EventLoop& loop, const std::string& path, OnLine on_line);
-  // Hangs up on everybody; the name goes.
+  // Disconnects all clients and removes the name.
   ~LocalServer();
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
 
-  // One line, without its end, and the end of the connection. Ignored for a client that is gone.
+  // Sends one line (given without its line end) and closes the connection. Ignored for a client that is gone.
   void Answer(ClientId client, std::string_view line);
 
  private:
@@ -66,7 +66,7 @@ class LocalServer {
   std::unordered_map<ClientId, Client> clients_;
 };
 
-// Blocks. kNotFound: nobody listens there. kBusy: no answer within `timeout_ns`.
+// Blocks. kNotFound: there is no server. kBusy: no answer within `timeout_ns`.
 Result<std::string> AskLocal(const std::string& path, std::string_view line, int64_t timeout_ns);
 
 }  // namespace portolan

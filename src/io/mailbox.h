@@ -1,8 +1,8 @@
 // Mailbox: batches of messages from many threads to one, with a bound.
 //
 // The bound counts weight (the sender says how much a batch weighs: items, or bytes), so that a slow receiver makes the
-// senders wait instead of the memory grow. A batch heavier than the whole bound is taken when the box is empty: nothing
-// can be stuck for ever. The receiver either waits in Take or is woken by `on_mail`, which is called by the sender,
+// senders wait and memory does not grow. A batch heavier than the whole bound is accepted when the box is empty, so
+// nothing is stuck for ever. The receiver either waits in Take or is woken by `on_mail`, which is called by the sender,
 // outside the lock, whenever the box turns from empty to not empty: post a wake-up to an event loop there.
 //
 // Thread: any number of senders; one receiver. Order: FIFO for each sender.
@@ -51,8 +51,8 @@ class Mailbox {
   }
 
   // Everything that is there, oldest first; waits until there is something. Empty only when closed and drained. With
-  // `linger` it stays that much longer, or until the box is half full: a receiver that nobody waits for is then woken
-  // once for many messages.
+  // `linger` it waits that much longer, or until the box is half full: a receiver whose results are not urgent is then
+  // woken once for many messages.
   std::vector<T> Take(std::chrono::nanoseconds linger = {}) {
     std::unique_lock lock(mutex_);
     mail_.wait(lock, [&] { return closed_ || !batches_.empty(); });
@@ -94,7 +94,7 @@ class Mailbox {
     return news;
   }
 
-  // Outside the lock: a receiver that is woken inside would only run into it.
+  // Outside the lock: a receiver that is woken inside it would only wait for it.
   void Tell(News news) {
     if (news.first || news.half_full) mail_.notify_one();
     if (news.first && on_mail_) on_mail_();

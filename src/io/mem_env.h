@@ -1,7 +1,7 @@
 // MemEnv: a file system in memory that knows what a crash would leave of it.
 //
 // For each file it keeps the bytes as written and the bytes as synced, and for each directory the changes of names that
-// no SyncDir has made safe. Crash() throws away what a power cut may throw away:
+// no SyncDir has made durable. Crash() throws away what a power cut may throw away:
 //   kLoseUnsynced  nothing survives that was not synced: the harshest legal disk
 //   kKeepAll       everything written survives: the process died, the machine did not
 //   kTorn          in between, by a seed: each file keeps a random part of its unsynced tail, perhaps with zeros at its
@@ -47,7 +47,7 @@ class MemEnv : public Env {
   // A deep copy of what a crash in that mode would leave: many outcomes can be tried from one moment.
   std::unique_ptr<MemEnv> CrashedCopy(CrashMode mode, uint64_t seed = 0) const;
 
-  // Changes bytes behind everybody's back, as a bad disk does. REQUIRES: the file exists.
+  // Changes bytes silently, as a bad disk does. REQUIRES: the file exists.
   void Corrupt(const std::string& path, uint64_t offset, std::string_view bytes);
 
  private:
@@ -59,7 +59,7 @@ class MemEnv : public Env {
   using Names = std::map<std::string, std::shared_ptr<Inode>>;
   struct NameChange {
     std::string path;
-    std::shared_ptr<Inode> inode;  // null: the name goes away
+    std::shared_ptr<Inode> inode;  // null: the name is removed
     std::string also_removes;      // the old name of a rename: both happen, or neither
   };
   struct State {

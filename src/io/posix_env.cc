@@ -62,6 +62,11 @@ class PosixFile : public File {
     return done;
   }
 
+  void WillNeed(uint64_t offset, uint64_t count) override {
+    // A length of 0 would mean all the rest.
+    if (count > 0) ::posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(count), POSIX_FADV_WILLNEED);
+  }
+
   Status Preallocate(uint64_t size) override {
     if (Retry([&] { return ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)); }) == 0) return {};
     if (errno == EOPNOTSUPP || errno == ENOSYS) return {};
@@ -151,6 +156,8 @@ class DirectFile : public PosixFile {
     std::memcpy(to, aligned.get() + skip, count);
     return count;
   }
+
+  void WillNeed(uint64_t /*offset*/, uint64_t /*count*/) override {}  // it reads past the page cache
 
   Status Truncate(uint64_t size) override {
     RETURN_IF_ERROR(WriteTail());
@@ -270,7 +277,7 @@ class PosixEnv : public Env {
       if (IsDir(level)) continue;
       if (::mkdir(level.c_str(), 0777) == 0) {
         RETURN_IF_ERROR(SyncMade(level));
-      } else if (const int error = errno; error != EEXIST || !IsDir(level)) {  // somebody else may have been faster
+      } else if (const int error = errno; error != EEXIST || !IsDir(level)) {  // another process may have made it first
         const std::string where = level == dir ? dir : fmt::format("{}: {}", dir, level);
         return std::unexpected(
             Error::FromErrno(error == EEXIST ? ENOTDIR : error, fmt::format("create directory {}", where)));
@@ -312,8 +319,8 @@ class PosixEnv : public Env {
         if (held) return Fail(ErrorCode::kBusy, fmt::format("{} is locked: another process uses it", path));
         return error;
       }
-      // A holder that removed the file before it let go has left us a lock on nothing: somebody else may hold the file
-      // that bears this name now.
+      // A holder that removed the file before it released the lock leaves us a lock on a file without a name: another
+      // process may hold the file that has this name now.
       if (IsFileAt(fd, path)) return std::make_unique<PosixLock>(path, fd);
       ::close(fd);
       if (attempt == kLockAttempts) {
@@ -351,7 +358,7 @@ class PosixEnv : public Env {
   }
 
   // Makes the name of a new directory durable, where that can be done: not on all file systems (EINVAL), and not in a
-  // directory that may only be written (EACCES).
+  // directory that can be written but not read (EACCES).
   static Status SyncMade(const std::string& dir) {
     const std::string above = DirName(dir);
     const int fd = Retry([&] { return ::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
@@ -377,7 +384,7 @@ bool IsLocked(const std::string& path) {
 
 Status ReplaceSmallFile(const std::string& path, std::string_view contents, const SmallFileOptions& options) {
   const std::string beside = path + ".new";
-  ::unlink(beside.c_str());  // of a process that broke off, or a link
+  ::unlink(beside.c_str());  // left by a process that was killed, or a link
   const int fd = Retry([&] {
     return ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, options.secret ? 0600 : 0644);
   });

@@ -1,13 +1,16 @@
-// What the real file system is told and cannot be asked about afterwards: which directories were synced. The system
-// call is caught here, so this holds for the whole of this test program.
+// Which directories are synced on the real file system. This cannot be asked afterwards, so the system call is replaced
+// here, for the whole test program.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -18,7 +21,7 @@
 
 namespace {
 
-std::atomic<std::vector<ino_t>*> synced_inodes = nullptr;  // null: nobody listens
+std::atomic<std::vector<ino_t>*> synced_inodes = nullptr;  // null: not recorded
 std::atomic<int> refusal = 0;                              // an errno instead of a sync
 
 }  // namespace
@@ -91,6 +94,44 @@ TEST_F(CreateDirsTest, AFileInTheWayIsNamed) {
   EXPECT_EQ(file.error().code(), ErrorCode::kNotFound);
   EXPECT_THAT(file.error().message(), testing::HasSubstr(dir_ + "/f/a: " + dir_ + "/f: Not a directory"));
   EXPECT_FALSE(Env::Posix().CreateDirs(""));
+}
+
+// Pages of a file that are in the page cache.
+size_t PagesInCache(int fd, size_t size) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> pages((size + page - 1) / page);
+  void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+  if (mapped == MAP_FAILED) return 0;
+  EXPECT_EQ(::mincore(mapped, size, pages.data()), 0);
+  ::munmap(mapped, size);
+  return static_cast<size_t>(std::count_if(pages.begin(), pages.end(), [](unsigned char in) { return (in & 1) != 0; }));
+}
+
+TEST(PosixFileTest, WhatWillBeNeededComesToThePageCacheBeforeItIsRead) {
+  constexpr size_t kSize = size_t{1} << 20;
+  const std::string path = std::filesystem::temp_directory_path() / ("portolan-hint-" + std::to_string(::getpid()));
+  {
+    const auto file = Env::Posix().Open(path, OpenMode::kCreate).value();
+    ASSERT_TRUE(file->Append(std::string(kSize, 'x')));
+    ASSERT_TRUE(file->Sync());
+  }
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_NE(fd, -1);
+  ASSERT_EQ(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+  const size_t kept = PagesInCache(fd, kSize);
+  if (kept == 0) {
+    const auto file = Env::Posix().Open(path, OpenMode::kRead).value();
+    file->WillNeed(kSize / 2, 0);
+    EXPECT_EQ(PagesInCache(fd, kSize), 0U) << "a hint for nothing";
+    file->WillNeed(kSize / 2, 64 << 10);
+    for (int tries = 0; tries < 500 && PagesInCache(fd, kSize) == 0; ++tries) ::usleep(10'000);
+    const size_t asked = PagesInCache(fd, kSize);
+    EXPECT_GE(asked, 1U);
+    EXPECT_LT(asked, kSize / 4096) << "not the whole file";
+  }
+  ::close(fd);
+  std::filesystem::remove(path);
+  if (kept > 0) GTEST_SKIP() << "this file system keeps everything in memory";
 }
 
 }  // namespace

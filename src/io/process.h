@@ -1,4 +1,4 @@
-// What the system says of this process: memory and processor time.
+// What the system reports about this process: memory and processor time.
 
 #pragma once
 
@@ -13,10 +13,11 @@ int64_t ProcessorNs();         // user and system time of all threads
 int64_t ThreadProcessorNs();   // of this thread
 std::string HostName();        // of this machine, as the archive's file names carry it
 
-// Buffers from here on come from the system and go back to it, page by page, so that what is not written of them is no
-// memory and what is freed is none either.
+// Buffers of this size and above are mapped from the system and returned to it page by page: pages that are not
+// written, and freed buffers, use no memory.
 inline constexpr uint64_t kMappedBuffer = uint64_t{1} << 20;
-// Makes malloc keep to that, and to few arenas: what the process holds then follows what it uses. Once, before threads.
+// Sets malloc to that threshold and to few arenas, so that the memory the process holds follows what it uses. Call
+// once, before threads are started.
 void KeepMallocSmall();
 
 // This thread's name, as top and perf show it; 15 bytes of it count.

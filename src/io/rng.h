@@ -17,7 +17,7 @@
 
 namespace portolan {
 
-// 256 bits of the system's random source, fit for a secret. kIo where there is none.
+// 256 bits of the system's random source, fit for a secret. kIo if the system has none.
 Result<std::array<uint64_t, 4>> SystemRandomWords();
 
 class Rng {

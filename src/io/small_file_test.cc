@@ -71,8 +71,8 @@ TEST_F(SmallFileTest, AskingWhetherALockIsHeldTakesNothing) {
   EXPECT_FALSE(IsLocked(Path("lock")));
 }
 
-// Each holder removes the file before it lets go, as a crawl does that could not begin. Whoever opened it before must
-// not take the lock on a file without a name for the lock.
+// Each holder removes the file before it lets go, as a crawl does that could not begin. A process that opened it before
+// must not mistake a lock on a file without a name for the lock.
 TEST_F(SmallFileTest, LockOnARemovedFileIsHeldByNobody) {
   std::atomic<int> holders{0};
   std::atomic<int> most{0};

@@ -46,7 +46,7 @@ StopSignals::StopSignals(std::function<void(int)> on_request) : on_request_(std:
 StopSignals::~StopSignals() {
   pthread_kill(thread_.native_handle(), kWakeUp);
   thread_.join();
-  // A repeat that came after the thread had gone must not end a program that has just stopped as it was asked to.
+  // A repeated signal that arrives after the thread ended must not kill a program that has just stopped as requested.
   const sigset_t signals = StopSet();
   const timespec at_once{};
   while (sigtimedwait(&signals, nullptr, &at_once) > 0) {

@@ -1,14 +1,14 @@
-// StopSignals: somebody asks the program to stop, with Ctrl-C, kill, a service manager, or a terminal that is closed.
+// StopSignals: requests to stop the program: Ctrl-C, kill, a service manager, or a terminal that is closed.
 //
-// SIGINT, SIGTERM and SIGHUP are one and the same request, taken by a thread that waits for nothing else. Signals that
-// come within kRepeat of the one that counted last are the same request again: `timeout` and terminals signal a process
-// and its group, and people press keys twice. The first request calls `on_request(1)`, the next one `on_request(2)`,
-// the third ends the process at once with the exit code 128 + signal.
+// SIGINT, SIGTERM and SIGHUP all mean the same, and are taken by a thread that only waits for them. Signals that come
+// within kRepeat of the one that counted last are the same request again: `timeout` and terminals signal a process and
+// its group, and people press keys twice. The first request calls `on_request(1)`, the next one `on_request(2)`, the
+// third ends the process at once with the exit code 128 + signal.
 //
 // SIGHUP that is ignored when this begins (nohup) stays ignored.
 //
-// Thread: `on_request` runs on the thread here. Threads that are made while this exists inherit the blocked signals, so
-// none of them takes one; threads made before must block them themselves (BlockedStopSignals).
+// Thread: `on_request` runs on this object's thread. Threads that are made while this exists inherit the blocked
+// signals, so they do not receive them; threads made before must block them themselves (BlockedStopSignals).
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace portolan {
 
-// While it lives the thread that made it, and threads that are made by it, take none of the signals.
+// While it lives, these signals are blocked in the thread that made it and in threads started by that thread.
 class BlockedStopSignals {
  public:
   BlockedStopSignals();
@@ -50,7 +50,7 @@ class StopSignals {
 };
 
 // From now on a write to a closed pipe or terminal, or beyond the allowed size of a file, is an error of that write
-// (EPIPE, EFBIG) and does not end the process.
+// (EPIPE, EFBIG) and does not kill the process.
 void MakeWritesFailQuietly();
 
 }  // namespace portolan

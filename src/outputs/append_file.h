@@ -1,11 +1,12 @@
-// AppendFile: a file that grows through a buffer, and keeps the buffer when the disk refuses.
+// AppendFile: appends to a file through a buffer, and keeps the buffer when a write fails.
 //
-// Add never fails: it puts bytes behind the others. Flush writes them; when that fails, the file's tail is cut back to
-// what was written whole before, the bytes stay, and Flush may be called again.
+// Add never fails: it appends to the buffer. Flush writes the buffer. When that fails, the file is cut back to what was
+// completely written before, the buffer is kept, and Flush may be called again.
 //
-// Thread: one owner. Memory bound: what was added since the last Flush; the owner flushes when wants_flush says so.
-// Durability: what was there at a Sync that succeeded. kNoSpace from Sync is Flush's, and may be tried again. kIo must
-// not: the system may have dropped what it could not write, and the next Sync would not know (SyncOnce).
+// Thread: one owner. Memory bound: what was added since the last Flush; the owner flushes when wants_flush is true.
+// Durability: what was added before a successful Sync. kNoSpace from Sync comes from Flush, and Sync may be tried
+// again. After kIo it must not: the system may have dropped what it could not write, and the next Sync would not notice
+// (SyncOnce).
 
 #pragma once
 
@@ -23,9 +24,9 @@ class AppendFile {
  public:
   static constexpr size_t kBuffer = size_t{1} << 20;
 
-  // A new, empty file; what was there is gone.
+  // A new, empty file; an old one is replaced.
   static Result<AppendFile> Make(Env& env, const std::string& path);
-  // The first `length` bytes of the file that is there. kCorrupt when it is absent or shorter.
+  // Continues an existing file after its first `length` bytes. kCorrupt when it is absent or shorter.
   static Result<AppendFile> Continue(Env& env, const std::string& path, uint64_t length);
 
   void Add(std::string_view bytes) { buffer_ += bytes; }

@@ -1,12 +1,13 @@
-// CrawlLog: one JSON object per fetch, one line each: what was asked for, when, and what became of it.
+// CrawlLog: one JSON object per fetch, one line each: what was requested, when, and the result.
 //
 //   {"time":"2026-01-31T12:30:01.250Z","url":"https://example.org/","kind":"page","outcome":"answered","status":200,
 //    "bytes":5120,"decoded":20480,"ms":143,"depth":2,"via":"https://example.com/","mime":"text/html",
 //    "content_type":"text/html; charset=utf-8","title":"An example","ip":"192.0.2.7","links":37}
 //
-// Failures are in it like successes, so that the log alone tells the whole crawl. Files are log/crawl-<serial>.jsonl;
-// finished ones are packed (log_files.h). The shard's thread only moves what a line says into a LogLine; text is made
-// of it on the writing thread. A recovered crawl has each fetch once: what Show wrote beyond the checkpoint is cut off.
+// Failures are in it like successes, so that the log alone describes the whole crawl. Files are
+// log/crawl-<serial>.jsonl; finished ones are packed (log_files.h). The shard's thread only moves the line's data into
+// a LogLine; the writing thread formats it. A recovered crawl has each fetch once: what Show wrote beyond the
+// checkpoint is cut off.
 //
 // Thread, memory, errors: output.h.
 
@@ -27,7 +28,7 @@
 
 namespace portolan {
 
-// Everything that a line says.
+// The data of one line.
 struct LogLine {
   FetchLine about;
   UrlKind kind = UrlKind::kPage;
@@ -49,7 +50,7 @@ struct LogLine {
   uint64_t bytes() const;  // of memory, about
 };
 
-// Takes the texts out of the result, and leaves its links.
+// Moves the texts out of the result; its links stay.
 LogLine MakeLogLine(PageResult& result, FetchLine&& about);
 // Appends the line, with its end.
 void AppendLogLine(const LogLine& line, std::string& out);
@@ -57,11 +58,11 @@ void AppendLogLine(const LogLine& line, std::string& out);
 class CrawlLog : public LogOutput {
  public:
   static constexpr std::string_view kName = "log";
-  static constexpr size_t kBatch = 128;  // lines that go to the thread at once
+  static constexpr size_t kBatch = 128;  // lines that are sent to the thread at once
 
   // Of options.files only dir and file_size count.
   static Result<std::unique_ptr<CrawlLog>> Open(Env& env, const Manifest& manifest, LogOutputOptions options);
-  // What was not flushed is gone: no checkpoint knows of it.
+  // What was not flushed is lost: it is in no checkpoint.
   ~CrawlLog() override { StopWriting(); }
 
   void Add(PageResult& result, FetchLine&& about);

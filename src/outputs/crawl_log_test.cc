@@ -178,7 +178,7 @@ TEST(CrawlLogTest, FullDiskPausesAndLosesNothing) {
   for (int n = 0; n < 100; ++n) Add(*log, {.url = "http://a.test/"});
   EXPECT_EQ(log->Flush().error().code(), ErrorCode::kNoSpace);
   EXPECT_TRUE(log->stalled());
-  EXPECT_EQ(log->Flush().error().code(), ErrorCode::kNoSpace) << "a log that stands still says why";
+  EXPECT_EQ(log->Flush().error().code(), ErrorCode::kNoSpace) << "a stalled log says why";
   EXPECT_EQ(errors, 1);
   env.AddSpace(1 << 20);
   log->Resume();

@@ -17,13 +17,13 @@ namespace {
 constexpr std::string_view kMagic = "\x1f\x8b\x08";
 constexpr std::string_view kRecordBegin = "WARC/";
 // The last member begins within the last bytes of the file: nearly always within the first number, and within the
-// second unless somebody raised the limits of a fetch, and then its end is not judged.
+// second unless the limits of a fetch were raised, and then its end is not checked.
 constexpr uint64_t kTails[] = {uint64_t{256} << 10, uint64_t{40} << 20};
 constexpr int kCandidates = 4096;  // places that look like a member; a record full of gzip files has many
 constexpr uint64_t kMostDecoded = uint64_t{128} << 20;  // of one member: more is not looked at
 constexpr int kProbes = 8;                              // captures of an index piece whose first bytes are looked at
 
-// A member that begins a WARC record, if one does; and whether it is the last thing in the source, whole.
+// Whether a member at the source's start begins a WARC record, and whether that is complete and ends the source.
 enum class Member : uint8_t { kNone, kRecord, kLast };
 Member Judge(const ByteSource& source) {
   bool fault = false;
@@ -46,7 +46,7 @@ class Finished {
   Finished(Env& env, std::string warc, std::string index)
       : env_(env), path_(std::move(warc)), index_(std::move(index)) {}
 
-  // What is wrong; empty: nothing that can be seen.
+  // What is wrong; empty: nothing was found.
   std::string Damage() {
     auto file = env_.Open(path_, OpenMode::kRead);
     if (!file) return env_.Exists(path_) ? file.error().message() : "it is missing, and its index is not";
@@ -61,7 +61,7 @@ class Finished {
 
  private:
   // From the end backwards, what looks like a member: one of them must be a record that ends where the file ends. The
-  // others lie within it (an archived WARC file, say) or before it.
+  // others lie within it (for example an archived WARC file) or before it.
   std::string DamageOfEnd() {
     int candidates = kCandidates;
     bool records = false;
@@ -79,7 +79,7 @@ class Finished {
       }
       if (begin == 0 || candidates <= 0) break;
     }
-    // Without any record in so many bytes it is one that is larger than that.
+    // If there is no record in that many bytes, the last one is larger.
     return records || file_->Size() <= kTails[1] ? "its end is not the end of a WARC record" : "";
   }
 

@@ -1,8 +1,8 @@
 // A quick look at the WARC files of an archive that are finished: are they what their index says?
 //
-// Not a check of every byte (crawl/archive_check.h is that): each file costs a few reads, whatever its size. What it
-// finds is what happens to files that nobody writes to: they are gone, cut short, overwritten with zeros, or their
-// beginning or end is no gzip any more.
+// Not a check of every byte (crawl/archive_check.h does that): each file costs a few reads, whatever its size. It finds
+// what can happen to finished files: they are missing, cut short, overwritten with zeros, or their beginning or end is
+// not gzip any more.
 //
 //   first member   decodes, and is a WARC record
 //   last member    decodes, and ends where the file ends

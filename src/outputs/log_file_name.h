@@ -1,5 +1,5 @@
-// Names of a log's files, PREFIX-<serial>SUFFIX and, where finished files are packed, the same with ".gz"; and what of
-// them is in a directory. Shared by who writes logs and who reads them.
+// Names of a log's files: PREFIX-<serial>SUFFIX and, if finished files are packed, the same with ".gz"; and a listing
+// of those in a directory. Shared by the writers and the readers of logs.
 
 #pragma once
 
@@ -36,8 +36,8 @@ struct LogFilePath {
   std::string path;
   bool packed = false;
 };
-// The files in `dir` by serial. Of a file that is there plain and packed (a crash came between) the plain one. A
-// directory that is not there has none.
+// The files in `dir` by serial. If a file exists plain and packed (after a crash), the plain one. A directory that does
+// not exist has none.
 Result<std::map<uint64_t, LogFilePath>> ListLogFiles(Env& env, const std::string& dir, const LogNames& names);
 
 }  // namespace portolan

@@ -2,13 +2,13 @@
 // finished. A new one begins when one is file_size long.
 //
 // Two formats: lines of text, appended as they are; or records in checksummed, compressed blocks (disk/record_block.h),
-// of which the one being filled is closed by every Sync, so that a committed length is the end of a block.
+// where every Sync closes the block being filled, so that a committed length is the end of a block.
 //
-// Finished text files may be packed with gzip, once a checkpoint knows that they are finished. Gzip, because everybody
-// reads it (zcat, zgrep, Python, jq behind a pipe) and this is the file that people look into; zstd would save another
-// third. The file is cut into members of kPiece bytes, so packing holds up the writing thread for milliseconds at a
-// time, and it is written beside its place, synced and renamed before the plain one is removed: whichever of the two is
-// found after a crash is whole. Where both are, it is packed again.
+// Finished text files may be packed with gzip, once a checkpoint records that they are finished. Gzip, because all
+// tools read it (zcat, zgrep, Python, jq behind a pipe) and people read this file; zstd would save another third. The
+// file is cut into members of kPiece bytes, so packing blocks the writing thread only for milliseconds at a time, and
+// it is written beside its place, synced and renamed before the plain one is removed: whichever of the two is found
+// after a crash is whole. If both are found, it is packed again.
 //
 // Recovery is by serials and the mark of the last checkpoint, see output.h.
 //
@@ -32,11 +32,11 @@
 
 namespace portolan {
 
-// A file of a log while it grows.
+// A file of a log that is being written.
 class LogFile {
  public:
   virtual ~LogFile() = default;
-  // Writes what is full, so that Add has room. May be called again after kNoSpace, as the next two.
+  // Writes full blocks, so that Add has room. May be called again after kNoSpace, like the next two.
   virtual Status MakeRoom() = 0;
   virtual Status Flush() = 0;
   virtual Status Sync() = 0;                                        // flushes first
@@ -58,8 +58,8 @@ class LogFiles : public LaneFiles {
   static constexpr size_t kPiece = size_t{1} << 20;
   static constexpr size_t kBlock = size_t{128} << 10;  // bytes of records before compression
 
-  // As the mark says; without one the directory must hold no file of these names (kExists), so that nobody's log is
-  // ever taken for leftovers.
+  // Restores the state in the mark. Without a mark the directory must hold no file of these names (kExists), so that
+  // another crawl's log is never removed as leftovers.
   static Result<std::unique_ptr<LogFiles>> Open(Env& env, const LogFilesOptions& options,
                                                 const std::optional<OutputMark>& mark);
 

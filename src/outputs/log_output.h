@@ -21,15 +21,15 @@ namespace portolan {
 
 struct LogOutputOptions {
   LogFilesOptions files;
-  // False: what is added is forgotten. The files that are there stay part of the crawl.
+  // False: added records are dropped. Existing files stay part of the crawl.
   bool enabled = true;
   OutputWriting writing = {};
 };
 
 class LogOutput : public Output {
  public:
-  // Hands everything so far to the file, without a sync: for readers, who need not wait for a checkpoint. Call it now
-  // and then; it does nothing where nothing came since.
+  // Writes everything so far to the file, without a sync, so that readers need not wait for a checkpoint. Call it from
+  // time to time; it does nothing if nothing was added since.
   virtual void Show();
 
   Status Committed() override;
@@ -44,7 +44,7 @@ class LogOutput : public Output {
 
   // Opens the files and starts the thread.
   Status OpenFiles(Env& env, const std::optional<CommittedOutput>& known, const LogOutputOptions& options);
-  // Whether the log has everything since the crawl's begin.
+  // Whether the log has everything since the start of the crawl.
   static bool IsWhole(const Manifest& manifest, const std::optional<CommittedOutput>& known, bool enabled) {
     return enabled && (known ? known->whole : manifest.sequence() == 0);
   }
@@ -80,7 +80,7 @@ class RecordLog : public LogOutput {
                                                  const LogOutputOptions& options);
   ~RecordLog() override { StopWriting(); }
 
-  // Its records are as PackedRecords has them.
+  // Its records are in the form of PackedRecords.
   void Add(OutputItem&& item);
 
  private:

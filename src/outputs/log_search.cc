@@ -26,7 +26,8 @@ Result<uint64_t> LogBytes(Env& env, const std::string& dir) {
 
 Status ForEachLogLine(Env& env, const std::string& dir, std::string_view url,
                       const std::function<void(std::string_view line)>& each) {
-  // Quotes within values are escaped, so this stands nowhere but at the key. Short enough to be searched for as bytes.
+  // Quotes within values are escaped, so this text occurs only at the key. It is short enough to be searched for as
+  // bytes.
   const std::string needle = R"(","url":)" + JsonQuote(url) + R"(,"kind":)";
   ASSIGN_OR_RETURN(const Files files, ListLogFiles(env, dir, kCrawlLogNames));
   std::string buffer;

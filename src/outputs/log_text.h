@@ -24,7 +24,7 @@ class LogText {
   static Result<std::unique_ptr<LogText>> Open(Env& env, const LogFilePath& file,
                                                std::optional<uint64_t> length = std::nullopt, uint64_t begin = 0);
 
-  // The next bytes, empty at the end. The view dies with the next call. kCorrupt: a packed file is broken.
+  // The next bytes, empty at the end. The view is valid until the next call. kCorrupt: a packed file is broken.
   Result<std::string_view> Next();
 
  private:
@@ -36,8 +36,9 @@ class LogText {
   MemberStream stream_;
 };
 
-// Calls `each` with every line of the file, without its end, until it says false; what follows the last line end is not
-// a line (it is still being written). A line over `longest` is left out. Gives whether all of them said true.
+// Calls `each` with every line of the file, without its line end, until it returns false. What follows the last line
+// end is not a line (it is still being written). A line over `longest` is skipped. Returns whether all calls returned
+// true.
 Result<bool> ForEachLineOf(LogText& text, size_t longest, const std::function<bool(std::string_view line)>& each);
 
 }  // namespace portolan

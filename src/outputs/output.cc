@@ -71,10 +71,10 @@ void Output::StartFlush(std::function<void(Status)> done) {
       std::make_shared<Barrier>(Barrier{lanes_.size(), std::vector<OutputMark>(lanes_.size()), std::move(done)});
   {
     const std::lock_guard lock(mutex_);
-    CHECK(barrier_ == nullptr, "a flush is going on");
+    CHECK(barrier_ == nullptr, "a flush is already running");
     barrier_ = barrier;
   }
-  // A thread that comes to a stop from here on finds the barrier and fails it.
+  // A thread that stalls from here on finds the barrier and fails it.
   for (const Lane& lane : lanes_) {
     if (const auto error = lane.writer->stalled_by()) return FailFlush(*error);
   }

@@ -6,7 +6,7 @@
 namespace portolan {
 namespace {
 
-// Where it is neither wanted nor known there is none.
+// If it is neither wanted nor in the manifest there is no such output.
 Result<std::unique_ptr<RecordLog>> OpenRecordLog(Env& env, const Manifest& manifest, std::string_view name,
                                                  const LogOutputOptions& options) {
   if (options.files.dir.empty()) return nullptr;
@@ -67,12 +67,13 @@ Result<std::unique_ptr<Outputs>> Outputs::Open(Env& env, const Clock& clock, con
   return outputs;
 }
 
-// All of them before any is gone: a writing thread asks how much waits in all outputs.
+// Stop all before any is destroyed: a writing thread asks how much waits in all outputs.
 Outputs::~Outputs() {
   for (Output* const output : All()) output->StopWriting();
 }
 
 void Outputs::Write(PageResult& result, FetchLine&& about) {
+  const std::lock_guard lock(mutex_);
   if (warc_) warc_->Write(std::exchange(result.archive, {}));
   for (OutputItem& item : result.outputs) {
     RecordLog* const log = item.output == OutputId::kLinks ? links_.get() : text_.get();
@@ -82,7 +83,7 @@ void Outputs::Write(PageResult& result, FetchLine&& about) {
   if (log_) log_->Add(result, std::move(about));
   if (HasRoom()) return;
   full_ = true;
-  if (HasRoom()) full_ = false;  // it was written just now, and whoever did so did not see that somebody waits
+  if (HasRoom()) full_ = false;  // it was written just now, and the writing thread did not see full_
 }
 
 std::vector<Output*> Outputs::All() const {
@@ -104,6 +105,7 @@ bool Outputs::stalled() const {
 }
 
 void Outputs::Resume() {
+  const std::lock_guard lock(mutex_);
   for (Output* const output : All()) output->Resume();
 }
 
@@ -112,6 +114,7 @@ bool Outputs::needs_commit() const {
 }
 
 void Outputs::Show() {
+  const std::lock_guard lock(mutex_);
   if (log_) log_->Show();
 }
 

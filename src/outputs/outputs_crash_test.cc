@@ -72,7 +72,7 @@ Status RunCrawl(Env& env) {
     result.outputs.push_back(std::move(links));
     result.outputs.push_back(std::move(text));
     store->outputs->Write(result, {.url = SampleUrl(n)});
-    if (store->outputs->stalled()) return Fail(ErrorCode::kIo, "an output stands still");
+    if (store->outputs->stalled()) return Fail(ErrorCode::kIo, "an output is stalled");
     if (n % kCheckpointEvery == kCheckpointEvery - 1) RETURN_IF_ERROR(store->Commit());
   }
   RETURN_IF_ERROR(store->outputs->Finish());
@@ -158,7 +158,7 @@ TEST(OutputsCrashTest, PowerCutAtEveryOperation) {
     ASSERT_TRUE(env.power_is_cut()) << at;
     for (const CrashMode mode : {CrashMode::kLoseUnsynced, CrashMode::kKeepAll, CrashMode::kTorn}) {
       const auto after = base.CrashedCopy(mode, at);
-      // The last operations remove what nobody needs any more. That they fail is no error: all that counts is there.
+      // The last operations remove files that are no longer needed. Their failure is not an error: all data is there.
       if (whole) {
         ASSERT_EQ(ItemsAt(Manifest::Read(*after, "state").value().sequence()), kItems) << at;
       }

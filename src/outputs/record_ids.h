@@ -1,5 +1,5 @@
-// RecordIds: which WARC-Record-IDs stand more than once. An id is for ever: two records with the same one cannot be
-// told apart by what refers to them (WARC-Concurrent-To, WARC-Refers-To), in this archive or in one that takes both in.
+// RecordIds: which WARC-Record-IDs occur more than once. An id must be unique for ever: references (WARC-Concurrent-To,
+// WARC-Refers-To) cannot tell two records with the same id apart, in this archive or in one that includes both.
 //
 // Ids are compared by 128 bits of hash: two different ones of 10^10 are taken for the same with a probability of
 // 10^-19.
@@ -21,7 +21,7 @@ namespace portolan {
 class RecordIds {
  public:
   struct Place {
-    uint64_t file = 0;  // a number of the caller's
+    uint64_t file = 0;  // a number chosen by the caller
     uint64_t offset = 0;
   };
 
@@ -32,7 +32,7 @@ class RecordIds {
   Status Add(std::string_view id, const Place& place);
 
   // Calls `each` with the place of every record whose id another one had before, by file and offset, and with the place
-  // of the first. Once, after all were added. The number of them.
+  // of the first. Returns the number of them. Call it once, after all were added.
   Result<uint64_t> ForEachRepeat(const std::function<void(const Place& place, const Place& first)>& each);
 
  private:

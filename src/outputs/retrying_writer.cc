@@ -11,7 +11,8 @@
 namespace portolan {
 namespace {
 
-// Nobody waits for what is written but a checkpoint, and that can wait so long. Without it every page woke this thread.
+// Only a checkpoint waits for what is written, and that can wait this long. Without it every page would wake this
+// thread.
 constexpr std::chrono::milliseconds kLinger(10);
 
 }  // namespace

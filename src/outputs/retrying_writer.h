@@ -1,15 +1,15 @@
-// RetryingWriter: a thread that writes, and that keeps what it was given when the disk refuses.
+// RetryingWriter: a thread that writes, and that keeps what it was given when a write fails.
 //
-// Steps run one after the other. A step that fails is kept, the owner is told, and the thread stands still. After
-// kNoSpace that is until Resume, when it tries the same step again: a full disk pauses a crawl and loses nothing. A
-// step must therefore leave things so that it can be run again. After any other error it stands still for good: what a
-// disk refused to keep for another reason may be gone, and a second try would not know (SyncOnce).
+// Steps run one after the other. A step that fails is kept, the owner is told, and the thread stops ("stalled"). After
+// kNoSpace Resume runs the same step again: a full disk pauses a crawl and loses nothing. So a failed step must leave
+// things such that it can be run again. After any other error the thread stays stalled for good: bytes may be lost, and
+// a second try would not notice (SyncOnce).
 //
-// It takes everything that it is given. Each step says how many bytes it holds; waiting_bytes is their sum over the
-// steps that are not done, and the owner stops taking answers in when that is too much.
+// It accepts every step. Each step states how many bytes it holds; waiting_bytes is the sum over the steps that are not
+// done, and the owner stops taking answers when that is too much.
 //
-// Without a thread (`threaded` false) steps run inside Send: the same order, the same stops, for tests and for the
-// virtual world, where everything happens in one thread.
+// Without a thread (`threaded` false) steps run inside Send: the same order, the same stops, for tests and simulations,
+// where everything happens in one thread.
 //
 // Thread: Send from the owner or from inside a step; Resume, Stop and stalled(_by) from the owner; on_error and on_done
 // run on the writing thread, with no lock held. Memory bound: the owner's, by waiting_bytes.
@@ -39,7 +39,7 @@ class RetryingWriter {
     bool threaded = true;
     std::function<void(const Error&)> on_error = {};
     std::function<void()> on_done = {};  // a step that held bytes is done
-    std::string name = "write";          // the thread's, for people with profilers
+    std::string name = "write";          // the thread's, for profilers
   };
 
   explicit RetryingWriter(const Options& options);
@@ -50,15 +50,15 @@ class RetryingWriter {
 
   // After Stop the step is dropped. `bytes` is what it holds until it is done.
   void Send(Step&& step, uint64_t bytes = 0);
-  // Of the steps that are not done.
+  // The sum over the steps that are not done.
   uint64_t waiting_bytes() const { return waiting_bytes_; }
 
   bool stalled() const { return stalled_by().has_value(); }
-  // Why it stands still; empty: it does not.
+  // Why it is stalled; empty: it is not.
   std::optional<Error> stalled_by() const;
-  // Tries the step that failed again, if that was for want of room.
+  // Runs the failed step again, if it failed with kNoSpace.
   void Resume();
-  // Runs what was sent, unless it stands still or comes to a stop: then the rest never happens. Joins.
+  // Runs what was sent and joins the thread. If it is or becomes stalled, the remaining steps are dropped.
   void Stop();
 
  private:

@@ -1,14 +1,14 @@
 // WarcDirectory: the WARC files of one directory: the one that grows, its index to be, and those that are finished.
 //
 //   NAME.warc.gz     records as they come, a warcinfo first
-//   NAME.cdxj.part   one index line a capture, in the order of the file; while the file grows, and until a checkpoint
+//   NAME.cdxj.part   one index line per capture, in the order of the file; while the file grows, and until a checkpoint
 //                    knows that it is finished
 //   NAME.cdxj        the same sorted: written when the file is closed
 //
-// NAME is PREFIX-<time>-<serial>-<host>. Serials only grow, and they decide recovery: of the last checkpoint the
-// directory knows the highest serial it had made (OutputMark). Files with a higher one never happened and are removed;
-// the one that was growing is cut to its length; lower ones are finished and are left alone. So the checkpoint stays as
-// small as ever, however many files there are.
+// NAME is PREFIX-<time>-<serial>-<host>. Serials only grow, and recovery depends on them: the last checkpoint holds the
+// highest serial that was used (OutputMark). Files with a higher one are removed; the one that was growing is cut to
+// its length; lower ones are finished and are left alone. So the size of the checkpoint does not depend on the number
+// of files.
 //
 // Thread: one owner. Memory bound: two buffers of AppendFile and, while a file is closed, options.index_memory.
 
@@ -54,13 +54,13 @@ struct WarcDirectoryOptions {
 
 class WarcDirectory : public LaneFiles {
  public:
-  // As the mark says; without one the directory must hold no file of this prefix (kExists), so that nobody's archive
-  // is ever taken for leftovers. `next_serial` is shared by all directories of an archive.
+  // Restores the state in the mark. Without a mark the directory must hold no file of this prefix (kExists), so that
+  // another crawl's archive is never removed as leftovers. `next_serial` is shared by all directories of an archive.
   static Result<std::unique_ptr<WarcDirectory>> Open(Env& env, const Clock& clock, const WarcDirectoryOptions& options,
                                                      const std::optional<OutputMark>& mark,
                                                      std::atomic<uint64_t>& next_serial);
 
-  // The following may be called again after kNoSpace: what was done before it is not done twice.
+  // The following may be called again after kNoSpace: steps that were done before are not repeated.
   Status Append(const ArchiveItem& item);
   // Finishes the file that grows, if there is one; `part` is then its part file, which stays until a checkpoint.
   struct ClosedPart {

@@ -1,10 +1,9 @@
 // WarcOutput: where archived answers go: WARC files in one or more directories, each a lane of the output (output.h).
 //
-// Answers come as gzip members that are ready (parse/ made them) with what the index says of them; here they are
-// appended, the line of the index is written, and all of it becomes durable with everything else of a checkpoint. Items
-// go to the directory that was given the least so far; one that stands still or has fallen behind gets none while
-// others do better. Directories are told apart by what they are, not by their names: in one that was given twice each
-// lane would remove the other's files.
+// Answers come as finished gzip members (made by parse/) with their index entries. They are appended, the index line is
+// written, and both become durable with the rest of a checkpoint. Items go to the directory that was given the least so
+// far; a lane that is stalled or has fallen behind gets none while others are better. Directories are compared by
+// identity, not by name: if one were given twice, each lane would remove the other's files.
 //
 // Thread: one owner. Memory bound, per directory: what waits (bounded by the owner), AppendFile's buffers,
 // index_memory.
@@ -33,23 +32,23 @@ class WarcOutput : public Output {
   struct Options {
     std::vector<std::string> directories;        // at least one
     WarcDirectoryOptions files = {};             // of each; its dir is not used
-    uint64_t behind_bytes = uint64_t{32} << 20;  // a lane that has so much waiting has fallen behind
+    uint64_t behind_bytes = uint64_t{32} << 20;  // a lane with this much waiting has fallen behind
     OutputWriting writing = {};
   };
   static constexpr std::string_view kName = "warc";
 
-  // As the manifest's section says. REQUIRES: env and clock outlive this.
+  // Restores the state in the manifest's section. REQUIRES: env and clock outlive this.
   static Result<std::unique_ptr<WarcOutput>> Open(Env& env, const Clock& clock, const Manifest& manifest,
                                                   const Options& options);
-  // What was not flushed is gone: no checkpoint knows of it. Finish and a commit come before.
+  // What was not flushed is lost: it is in no checkpoint. Call Finish and commit before.
   ~WarcOutput() override;
 
-  // An item without bytes is nothing to write.
+  // An item without bytes is ignored.
   void Write(ArchiveItem&& item);
 
   Status Committed() override;
 
-  // Closes all files that grow and sorts their indexes; a flush and a commit make that the state. Writing may go on,
+  // Closes all files that grow and sorts their indexes; a flush and a commit make that the state. Writing may continue,
   // with new files.
   void CloseFiles();
   // CloseFiles and Flush: the end of a crawl, before the last commit.
@@ -89,8 +88,8 @@ class WarcOutput : public Output {
   std::vector<Retired> retired_;  // guarded by mutex_; parts of finished files that the last manifest may still need
 };
 
-// Whether, by the manifest, no WARC file of the archive grows, and there are any: the end of a crawl, when the index of
-// the whole archive stands.
+// Whether, according to the manifest, the archive has WARC files and none of them grows: the end of a crawl, when the
+// index of the whole archive is complete.
 Result<bool> ArchiveIsFinished(const Manifest& manifest);
 
 // One index of the whole archive: the sorted .cdxj files of the directories, merged into `output`.

@@ -130,7 +130,7 @@ TEST(WarcOutputTest, FilesOfOthersAreNeverTouched) {
     store->writer->Write(SampleItem(1));
   }
   EXPECT_EQ(Store::Open(env)->env.List("warc").value().size(), 2U);
-  // Our prefix without a checkpoint: somebody's archive, not leftovers.
+  // Our prefix without a checkpoint: another crawl's archive, not leftovers.
   put("PORTOLAN-20260131123001250-00009-host.warc.gz");
   MemEnv& same = env;
   const Manifest fresh = Manifest::Open(same, "other-state").value();
@@ -183,9 +183,9 @@ TEST(WarcOutputTest, FullDiskPausesAndLosesNothing) {
   EXPECT_EQ(JudgeArchive(env, {"warc"}, true), SampleUrls(100));
 }
 
-// Each operation finds a full disk, once. Where it wrote, Resume goes on, nothing is missing and nothing is there
-// twice. Where it synced, bytes are gone that no second sync would miss: it stands still for good, and what was
-// committed stands.
+// Each operation finds a full disk, once. If it was a write, Resume continues, nothing is missing and nothing is there
+// twice. If it was a sync, bytes may be lost that a second sync would not notice: the lane stays stalled, and the
+// committed state stays valid.
 TEST(WarcOutputTest, AnyOperationMayFindAFullDisk) {
   constexpr int kItems = 30;
   struct End {
@@ -230,7 +230,7 @@ TEST(WarcOutputTest, AnyOperationMayFindAFullDisk) {
     if (!end.lost) commit(kItems);
     if (end.lost && store->writer->stalled()) {  // if not it was the manifest
       store->writer->Resume();
-      EXPECT_FALSE(store->Commit()) << "it must stand still";
+      EXPECT_FALSE(store->Commit()) << "it must be stalled";
     }
     end.operations = env.operations() - before;
     return end;
@@ -322,7 +322,7 @@ TEST(WarcOutputTest, AStalledThreadFailsFlushesAndLetsOthersGoOn) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return errors == 1; });
   }
-  EXPECT_EQ(store->writer->Flush().error().code(), ErrorCode::kNoSpace) << "it says why it stands still";
+  EXPECT_EQ(store->writer->Flush().error().code(), ErrorCode::kNoSpace) << "it says why it is stalled";
   for (int n = 1; n < 10; ++n) store->writer->Write(SampleItem(n));
   store->writer->Resume();
   ASSERT_TRUE(store->Finish());
@@ -383,7 +383,7 @@ TEST(WarcOutputTest, ADirectoryThatIsNewToTheManifestNeedsACommit) {
   }
 }
 
-// The file of the checkpoint that is over is of no use to anybody; that it cannot be removed harms nobody either.
+// The part file of a finished checkpoint is no longer needed; failing to remove it does no harm.
 TEST(WarcOutputTest, APartThatCannotBeRemovedIsNoError) {
   const std::string part = "warc/PORTOLAN-20260131123001250-00001-crawler1.cdxj.part";
   for (const bool gone : {false, true}) {

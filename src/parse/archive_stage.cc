@@ -9,7 +9,7 @@ namespace {
 
 // Whether a body is compressed: by its content coding, or because such files always are.
 bool IsPacked(const HeaderFields& fields, const Sniffed& sniffed, size_t size) {
-  constexpr size_t kWorthAsking = 512;  // below it the headers are most of the record
+  constexpr size_t kWorthAsking = 512;  // smaller records are mostly headers
   if (size < kWorthAsking) return false;
   if (const auto coding = fields.Find("content-encoding"); coding && !EqualsIgnoringCase(*coding, "identity")) {
     return true;

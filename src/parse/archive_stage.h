@@ -1,4 +1,4 @@
-// ArchiveStage: the answer as WARC records (record_maker.h), unless a stage before it said no.
+// ArchiveStage: turns the answer into WARC records (record_maker.h), unless an earlier stage cleared PageView::keep.
 
 #pragma once
 

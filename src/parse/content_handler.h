@@ -1,9 +1,9 @@
 // ContentHandler and PageStage: the two ways to take part in parsing (docs/extending.md has an example of each).
 //
-// A handler reads one type of content. The first whose Takes says true gets the answer: robots.txt, redirects, HTML,
-// style sheets, sitemaps and feeds, plain text. A stage sees every answer that came, after its handler and in the order
-// of the chain: it adds typed facts to the PageResult, adds records to an output, or keeps the answer out of the
-// archive (PageView::keep). The archive's own records are made by the last stage.
+// A handler reads one type of content. The first whose Takes returns true gets the answer: robots.txt, redirects, HTML,
+// style sheets, sitemaps and feeds, plain text. A stage sees every answer, after its handler and in the order of the
+// chain: it adds typed facts to the PageResult, adds records to an output, or keeps the answer out of the archive
+// (PageView::keep). The archive's own records are made by the last stage.
 //
 // page_chain.cc lists both: a new one is one file and one line there.
 //

@@ -1,9 +1,9 @@
-// HtmlHandler: what an HTML document says: charset, links, title, robots meta elements and, where an output wants them,
+// HtmlHandler: reads an HTML document: charset, links, title, robots meta elements and, where an output wants them,
 // anchor text, headings and visible text.
 //
 // Links are taken from answers of 2xx only. A refresh of the page within kRefreshIsRedirect seconds is a redirect too,
-// but the page's other links count as well. Form targets and links in templates are not links: nobody can follow them
-// without filling in or running something.
+// but the page's other links count as well. Form targets and links in templates are not links: following them needs
+// filling in a form or running a script.
 //
 // Thread: one owner. Memory bound: the page (html/page.h) and its links; buffers over kKeepBuffer are given back after
 // the page that needed them.
@@ -36,7 +36,7 @@ class HtmlHandler : public ContentHandler {
   void Read(PageView& view, PageResult& result) override;
 
  private:
-  // Reads the document and says in which encoding it was.
+  // Reads the document and returns its encoding.
   const Page& ReadPage(const PageView& view, CharsetDecision& decision, PageResult& result);
   void TakeLinks(PageView& view, const Page& page, PageResult& result);
 

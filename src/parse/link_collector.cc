@@ -6,7 +6,7 @@
 namespace portolan {
 namespace {
 
-// What a link is only if each of its places says so.
+// Flags that a link has only if all its places have them.
 constexpr uint8_t kUnanimous = kFoundNofollow | kFoundEmbed;
 
 }  // namespace

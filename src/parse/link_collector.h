@@ -1,10 +1,10 @@
-// LinkCollector: the links of one page into a LinkList, each URL once.
+// LinkCollector: collects the links of one page in a LinkList, each URL once.
 //
-// Menus repeat themselves: without this every page would send the same hundred links twice through the crawler. A link
-// that stands on a page several times keeps what all its places agree on for nofollow and embed (one honest link
-// outweighs them), and whatever any place says for the rest.
+// Menus repeat themselves: without this every page would send the same hundred links twice through the crawler. If a
+// link appears on a page several times, nofollow and embed are set only if all places have them (one normal link is
+// enough to clear them); the other flags are set if any place has them.
 //
-// Thread: one owner. Memory bound: 8 to 16 bytes a link besides the list, kept for the next page.
+// Thread: one owner. Memory bound: 8 to 16 bytes per link besides the list, kept for the next page.
 
 #pragma once
 
@@ -21,10 +21,10 @@ class LinkCollector {
   // Begins a page. `list` must outlive the Adds; `expected` is a guess at the number of links.
   void Begin(LinkList& list, size_t expected, size_t max_links);
 
-  // False where the limit kept a new link out.
+  // False if the limit kept a new link out.
   bool Add(std::string_view url, uint64_t hash, uint64_t host_hash, uint8_t flags);
 
-  // Of the link that the last Add, which said true, was about: its index in the list.
+  // The index in the list of the link of the last Add that returned true.
   size_t last() const { return last_; }
 
  private:

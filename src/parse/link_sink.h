@@ -1,5 +1,5 @@
-// LinkSink: where handlers put the links that they find: resolved against the answer's URL, canonical, each once,
-// within the page's limit; what is left out is counted in the PageResult.
+// LinkSink: takes the links that handlers find. It resolves them against the answer's URL, makes them canonical, and
+// keeps each once, within the page's limit. Links left out are counted in the PageResult.
 //
 // Thread: one owner. Memory bound: LinkCollector's.
 
@@ -23,11 +23,11 @@ class LinkSink {
   void Begin(const Url& base, PageResult& result, size_t expected, size_t max_links);
   // As written in the answer. False when it is not crawlable or over the limit, which is counted.
   bool Add(std::string_view href, uint8_t flags);
-  // One that is resolved already; over the limit it is false, and nothing is counted.
+  // A link that is already resolved; over the limit it returns false, and nothing is counted.
   bool AddResolved(std::string_view url, uint64_t hash, uint64_t host_hash, uint8_t flags) {
     return collector_.Add(url, hash, host_hash, flags);
   }
-  // Of the link that was added last, in PageResult::links.
+  // The index in PageResult::links of the link that was added last.
   size_t last() const { return collector_.last(); }
 
  private:

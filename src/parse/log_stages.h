@@ -1,6 +1,6 @@
-// Stages that write: the link log and the text log (docs/formats/link_log.md, text_log.md). Each HTML answer of 2xx has
-// one record in both, also where it has no links or no text. Other answers are in the link log where they have links
-// (redirects, sitemaps, robots.txt), and in the text log where they are plain text.
+// Stages that write: the link log and the text log (docs/formats/link_log.md, text_log.md). Each 2xx HTML answer has
+// one record in both, even if it has no links or no text. Other answers are in the link log if they have links
+// (redirects, sitemaps, robots.txt), and in the text log if they are plain text.
 
 #pragma once
 

@@ -8,7 +8,7 @@
 
 namespace portolan {
 
-// kInvalidArgument for options that a part does not know.
+// kInvalidArgument for options that a part does not accept.
 Result<PageChain> MakePageChain(const PageMakerOptions& options);
 
 }  // namespace portolan

@@ -63,7 +63,7 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   result.version = response.version;
   result.tls = !response.tls_version.empty();
   result.detail = std::move(response.detail);
-  // Unless something below knows better: no answer, nothing allowed for now.
+  // The default, unless set below: no answer, nothing allowed for now.
   if (result.kind == UrlKind::kRobots) result.robots.emplace();
 
   if (!HasAnswer(result.outcome)) return result;
@@ -134,7 +134,7 @@ std::string_view PageMaker::Decode(const FetchResponse& response, PageResult& re
     case DecodeOutcome::kGoing:
       break;
     case DecodeOutcome::kTruncated:
-      // Of a body that was cut nothing else can be expected.
+      // Expected if the body was cut.
       if (!IsCut(response.outcome)) result.detail = "content coding ends early";
       break;
     case DecodeOutcome::kChecksum:
@@ -150,12 +150,12 @@ std::string_view PageMaker::Decode(const FetchResponse& response, PageResult& re
       break;
     case DecodeOutcome::kUnsupported:
       result.detail = "unknown content coding";
-      // "none", "utf-8" …: what is text as it stands is not coded at all.
+      // "none", "utf-8" …: a body that is readable text is not coded at all.
       if (LooksLikeText(response.body)) return response.body;
       [[fallthrough]];
     case DecodeOutcome::kCorrupt:
       readable = false;
-      // That a body was cut says more: it may be whole the next time.
+      // That the body was cut is the more useful outcome: it may be whole the next time.
       if (!IsCut(response.outcome)) result.outcome = FetchOutcome::kDecodeFailed;
       if (result.detail.empty()) result.detail = DecodeOutcomeName(outcome);
       break;

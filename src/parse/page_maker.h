@@ -1,16 +1,17 @@
 // PageMaker: a FetchResponse becomes a PageResult, on the thread that fetched it.
 //
 //   head → content coding removed within limits → type sniffed: the PageView
-//   → the handler of its type (content_handler.h): charset, links, robots rules, what the page says
-//   → stages, one after the other: facts for the shard, records for the logs, WARC records
+//   → the handler of its type (content_handler.h): charset, links, robots rules, text → stages, one after the other:
+//   facts for the shard, records for the logs, WARC records
 //
-// Which handlers and stages there are is page_chain.cc's business.
+// page_chain.cc lists the handlers and stages.
 //
-// The web's behaviour stays data: whatever the bytes are, a PageResult comes out, and its outcome says what they were.
-// Outcomes that come in without an answer pass through; an answer may turn into kNotHttp, kHeadTooLarge, kDecodeFailed
-// or kBomb here. A coding that was cut short by us or by the server gives its first part, as in a browser.
+// The web's behaviour is data: any bytes give a PageResult, and its outcome says what they were. Outcomes without an
+// answer are passed through; an answer may become kNotHttp, kHeadTooLarge, kDecodeFailed or kBomb here. If a content
+// coding was cut short by us or by the server, its first part is used, as in a browser.
 //
-// Thread: one owner, one a fetch loop. Same options with a seed, same responses in the same order: same results.
+// Thread: one owner; one PageMaker per fetch loop. With a seed, the same options and the same responses in the same
+// order give the same results.
 // Memory bound: the decoded body (options.decode.max_output), the page (html/page.h) and its links; buffers over
 // kKeepBuffer are given back after the page that needed them.
 
@@ -37,7 +38,7 @@ class PageMaker {
  public:
   static constexpr size_t kKeepBuffer = size_t{4} << 20;
 
-  // kInvalidArgument for an agent that is no product token, or a gzip level that does not exist.
+  // kInvalidArgument for an agent that is not a product token, or a gzip level that does not exist.
   static Result<PageMaker> Create(const PageMakerOptions& options);
 
   PageResult Make(FetchResponse&& response);

@@ -133,7 +133,7 @@ TEST(PageMakerTest, EmbedsAreLeftOutUnlessAskedFor) {
   EXPECT_THAT(Links(maker.Make(Html("<img src=i><a href=b>x</a>"))), ElementsAre("http://a.test/dir/b"));
 }
 
-// What Links() says, with a '+' before what the page needs to be shown.
+// Like Links(), with a '+' before requisites.
 std::vector<std::string> Needed(const PageResult& result) {
   std::vector<std::string> lines = Links(result);
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -392,12 +392,12 @@ TEST(PageMakerTest, MetaFarBehindChangesTheCharsetOnce) {
   EXPECT_THAT(links("text/html", link + far + meta), ElementsAre("http://a.test/?%D4"));
   EXPECT_THAT(links("text/html", far + meta + "<meta charset=utf-8>" + link), ElementsAre("http://a.test/?%D4"));
   EXPECT_THAT(links("text/html", far + meta + "<a href='/\xd4'>x</a>"), ElementsAre("http://a.test/%D1%82"));
-  // What a mark or the server says stands.
+  // A byte order mark or the server's charset is final.
   EXPECT_THAT(links("text/html; charset=windows-1251", far + meta + "<a href='/\xd4'>x</a>"),
               ElementsAre("http://a.test/%D0%A4"));
   EXPECT_THAT(links("text/html", "\xef\xbb\xbf" + far + meta + "<a href='?\xd1\x82'>x</a>"),
               ElementsAre("http://a.test/?%D1%82"));
-  // The prescan's word is a first guess too: this one it found in a script.
+  // The prescan's result is a first guess, too: here it came from a script.
   EXPECT_THAT(links("text/html", "<script>'<meta charset=big5>'</script>" + far + meta + "<a href='/\xd4'>x</a>"),
               ElementsAre("http://a.test/%D1%82"));
 }

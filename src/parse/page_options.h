@@ -1,4 +1,4 @@
-// PageMakerOptions: everything that parsing can be told.
+// PageMakerOptions: all options of parsing.
 
 #pragma once
 
@@ -23,7 +23,7 @@ struct PageMakerOptions {
   uint64_t max_link_bytes = uint64_t{256} << 20;  // of a page's links together; more count as too many
   uint64_t max_html = UINT64_MAX;                 // bytes that are read as HTML or CSS; more is cut
   SitemapLimits sitemap = {};                     // entries and bytes of a sitemap
-  DecodeLimits decode = {};                       // of content codings; what is longer is cut
+  DecodeLimits decode = {};                       // of content codings; longer bodies are cut
   HeadLimits head = {};
 
   bool archive = true;            // make WARC records at all
@@ -33,8 +33,8 @@ struct PageMakerOptions {
   int archive_level = 1;          // of gzip, GzipMember's 1 to 12
   bool link_log = false;          // records for the link log, with anchor text
   bool text_log = false;          // records for the text log, with headings and visible text
-  // Of the record ids, for tests and virtual worlds: another one for each maker. None: from the system's random source,
-  // so that no two records of any crawl have the same.
+  // Seed of the record ids, for tests and simulations: a different one for each maker. nullopt: from the system's
+  // random source, so that no two records of any crawl have the same id.
   std::optional<uint64_t> seed = {};
 };
 

@@ -1,4 +1,4 @@
-// Stages that add facts for the shard: what a page asks of crawlers, and what its text resembles.
+// Stages that add facts for the shard: a page's robots directives, and its similarity hash.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // PageView: an answer as the handlers and stages of parsing see it. It is made once per answer: the head is parsed, the
 // content coding removed, the type sniffed; a content handler then adds what the page says.
 //
-// Views into the answer, the decoded body and the reader's page: all of it dies with the next answer.
+// It holds views into the answer, the decoded body and the reader's page, which are valid until the next answer.
 
 #pragma once
 
@@ -25,15 +25,16 @@ struct PageView {
   std::string_view body;  // without its content coding
   bool readable = true;   // false: the coding is broken, and the body is not what the author wrote
   Sniffed sniffed;
-  RobotsTag& robots;  // what the page asks of crawlers: X-Robots-Tag, and the handler adds meta elements
+  RobotsTag& robots;  // robots directives: X-Robots-Tag, and meta elements, which the handler adds
 
   // Added by the handler.
-  std::string_view charset = {};               // name of the encoding that was found; lives for ever
-  const Page* page = nullptr;                  // of an HTML document
-  std::string_view text = {};                  // visible text, UTF-8; only where somebody wants it
-  std::vector<std::string_view> anchors = {};  // by index of PageResult::links; may be shorter; only where wanted
+  std::string_view charset = {};  // name of the encoding that was found; lives for ever
+  const Page* page = nullptr;     // of an HTML document
+  std::string_view text = {};     // visible text, UTF-8; only if a stage wants it
+  std::vector<std::string_view> anchors =
+      {};  // by index of PageResult::links; may be shorter; only if a stage wants it
 
-  // A stage that says false keeps the answer out of the archive and the text log.
+  // A stage that sets this to false keeps the answer out of the archive and the text log.
   bool keep = true;
 
   bool IsHtml() const { return sniffed.kind == ContentKind::kHtml || sniffed.essence == "application/xhtml+xml"; }

@@ -11,7 +11,7 @@ void PlainTextHandler::Read(PageView& view, PageResult& /*result*/) {
   std::string_view body = view.body;
   const CharsetDecision decision = SniffCharset(body.substr(0, kDetectBytes), CharsetLabel(view.head.fields));
   body.remove_prefix(decision.bom_bytes);
-  body = body.substr(0, 2 * kMaxPageText);  // UTF-16 is the only encoding that gets shorter, and to half of it
+  body = body.substr(0, 2 * kMaxPageText);  // only UTF-16 becomes shorter, by at most half
   CharsetDecoder charset(decision.encoding);
   text_ = charset.Decode(body, /*last=*/true);
   view.text = CutUtf8(text_, kMaxPageText);

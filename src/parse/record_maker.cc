@@ -47,8 +47,7 @@ void AppendMilliseconds(std::string& block, std::string_view name, int64_t from_
 }  // namespace
 
 Result<RecordMaker> RecordMaker::Create(const Options& options) {
-  // A member's CRC tells of damage and the payload digest of copies: a second SHA-1 of each page would tell nothing
-  // new.
+  // A member's CRC shows damage and the payload digest shows copies: a second SHA-1 of each page would add nothing.
   ASSIGN_OR_RETURN(WarcWriter writer,
                    WarcWriter::Create({.gzip = true, .level = options.level, .block_digest_always = false}));
   ASSIGN_OR_RETURN(WarcWriter plain, WarcWriter::Create({.gzip = false, .block_digest_always = false}));

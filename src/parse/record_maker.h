@@ -1,7 +1,7 @@
-// RecordMaker: an answer becomes WARC records, one gzip member each, and what the index says of it.
+// RecordMaker: turns an answer into WARC records, one gzip member each, and into its index entry.
 //
-// Runs on the thread that fetched, so that compression and digests use all cores and the writer only appends. The
-// request comes first, then the response, then (when asked for) metadata; request and metadata name the response in
+// Runs on the fetch thread, so that compression and digests use all cores and the writer only appends. The request
+// comes first, then the response, then (when asked for) metadata; request and metadata name the response in
 // WARC-Concurrent-To. Ids are random, never to be repeated by any crawl; with a seed the same answers give the same
 // bytes.
 //
@@ -25,7 +25,7 @@
 
 namespace portolan {
 
-// What parsing found out that the records tell.
+// What parsing found, for the records.
 struct RecordFacts {
   FetchOutcome outcome = FetchOutcome::kAnswered;
   int status = 0;

@@ -1,4 +1,4 @@
-// RedirectHandler: an answer that sends the client elsewhere has one link, its target.
+// RedirectHandler: a redirect has one link, its target.
 
 #pragma once
 

@@ -21,7 +21,7 @@ void RobotsHandler::Read(PageView& view, PageResult& result) {
       robots.kind = RobotsAnswer::Kind::kDisallowAll;
       break;
     case RobotsVerdict::kFollow: {
-      // Without a target that can be fetched this is no answer: nothing is allowed for now.
+      // Without a target that can be fetched this does not count as an answer: nothing is allowed for now.
       const auto location = view.head.fields.Find("location");
       if (location &&
           ResolveLink(EscapeBrokenUtf8(*location), view.url, link_options_, target_) == LinkOutcome::kCrawlable) {

@@ -1,4 +1,4 @@
-// RobotsHandler: the answer to a task of kind kRobots: which rules hold, and which sitemaps robots.txt names.
+// RobotsHandler: the answer to a task of kind kRobots: its rules, and the sitemaps that robots.txt names.
 
 #pragma once
 

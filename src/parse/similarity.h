@@ -1,8 +1,8 @@
-// Similarity: 64 bits of a text that differ in few places when texts differ in few words (Charikar's simhash, as in
+// Similarity: a 64-bit hash of a text; texts that differ in few words differ in few bits (Charikar's simhash, as in
 // Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling").
 //
 // The features are runs of three words, folded to lower case in ASCII; each votes with the 64 bits of its hash. Eight
-// table look-ups a feature instead of 64 additions: a byte of the hash becomes eight lanes of 0 or 1, and lanes are
+// table look-ups per feature instead of 64 additions: a byte of the hash becomes eight lanes of 0 or 1, and lanes are
 // summed up in eight words before they can overflow.
 
 #pragma once

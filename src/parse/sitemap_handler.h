@@ -1,4 +1,5 @@
-// SitemapHandler: the pages that a sitemap or a feed names: where one was asked for, and XML that looks like one.
+// SitemapHandler: the pages that a sitemap or a feed names. It takes answers to requests for sitemaps, and XML that
+// looks like a sitemap or feed.
 
 #pragma once
 

@@ -17,7 +17,7 @@ bool IsOneOf(std::string_view name) {
   return EqualsIgnoringCase(name, "transfer-encoding") || EqualsIgnoringCase(name, "content-length");
 }
 
-// Whether a body may follow at all: these carry a Content-Length that speaks of another answer.
+// Whether a body may follow at all: in these answers Content-Length describes another answer.
 bool HasBody(int status) { return status >= 200 && status != 204 && status != 304; }
 
 bool IsTrue(std::string_view raw, const ResponseHead& parsed, uint64_t body) {
@@ -43,16 +43,16 @@ std::string_view StoredHead(std::string_view raw, const ResponseHead& parsed, ui
     const size_t end = raw.find('\n');
     std::string_view line = raw.substr(0, end);
     raw.remove_prefix(end == std::string_view::npos ? raw.size() : end + 1);
-    while (line.ends_with('\r')) line.remove_suffix(1);  // readers take "\r\r\n" for an empty line, too
+    while (line.ends_with('\r')) line.remove_suffix(1);  // readers treat "\r\r\n" as an empty line, too
     while (status_line && line.starts_with('\r')) line.remove_prefix(1);
-    // Where there are others than the one at the end, readers would look for the body behind the first.
+    // If there are empty lines before the last one, readers would expect the body after the first.
     if (line.empty()) continue;
     const bool folded = line.front() == ' ' || line.front() == '\t';
     if (!status_line && !folded && has_body && IsOneOf(TrimBlanks(line.substr(0, line.find(':'))))) {
       scratch += kPrefix;
       renamed = true;
     }
-    // The parser takes "http/1.1"; readers of archives do not.
+    // Our parser accepts "http/1.1"; archive readers do not.
     if (status_line && !line.starts_with("HTTP/")) {
       scratch += "HTTP/";
       line.remove_prefix(5);

@@ -1,16 +1,15 @@
-// StoredHead: a response's head as the archive keeps it, consistent with the body that stands behind it.
+// StoredHead: a response's head as the archive stores it, consistent with the body that follows it.
 //
-// Whoever reads an archived answer takes the head at its word: "Transfer-Encoding: chunked" before a body whose chunks
-// were joined makes readers fail, and so does a Content-Length that says more than is there. So a field that no longer
-// tells the truth is kept under another name, X-Crawler-…, as other large crawlers do it, and the length of what is
-// stored stands beside it:
+// Archive readers trust the head: "Transfer-Encoding: chunked" before a body whose chunks were joined makes them fail,
+// and so does a Content-Length larger than the stored body. So a field that is no longer true is kept under another
+// name, X-Crawler-…, as other large crawlers do, and the length of the stored body is added:
 //
 //   Transfer-Encoding: chunked        →   X-Crawler-Transfer-Encoding: chunked
 //   Content-Length: 99999 (cut)       →   X-Crawler-Content-Length: 99999
 //                                         Content-Length: <bytes stored>
 //
-// Content-Encoding stays: the body is kept as it was coded. Empty lines before the head's end and a status line in
-// small letters, over which readers of archives stumble, are mended. All else is as received. docs/formats/warc.md.
+// Content-Encoding stays: the body is kept as it was coded. Empty lines before the head's end, and a status line in
+// lower case, are corrected because archive readers fail on them. Everything else is as received. docs/formats/warc.md.
 
 #pragma once
 
@@ -23,7 +22,7 @@
 namespace portolan {
 
 // REQUIRES: parsed.outcome is kRead. `raw` is the head as received and `parsed` the same parsed; `body` the bytes that
-// will follow it. Gives `raw` itself where it is true already; otherwise a view of `scratch`.
+// will follow it. Returns `raw` itself if it is already consistent; otherwise a view of `scratch`.
 std::string_view StoredHead(std::string_view raw, const ResponseHead& parsed, uint64_t body, std::string& scratch);
 
 }  // namespace portolan

@@ -1,4 +1,5 @@
-// StyleHandler: the URLs that a style sheet names, where requisites are wanted: whoever needs the sheet needs them.
+// StyleHandler: the URLs that a style sheet names, if requisites are wanted: a page that needs the sheet needs them,
+// too.
 
 #pragma once
 

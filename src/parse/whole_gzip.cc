@@ -25,7 +25,7 @@ WholeGunzip::WholeGunzip() : decompressor_(libdeflate_alloc_decompressor()) {}
 bool WholeGunzip::Decode(std::string_view body, const DecodeLimits& limits, std::string& out) {
   if (decompressor_ == nullptr || body.size() < kSmallestGzip || !body.starts_with("\x1f\x8b\x08")) return false;
   const uint32_t size = LoadLe<uint32_t>(body.data() + body.size() - 4);
-  // Deflate cannot pack more than about 1032 to 1; a trailer that says more is none.
+  // Deflate cannot pack more than about 1032 to 1; a trailer that says more is not valid.
   if (size == 0 || size > limits.max_output || size / 1032 > body.size()) return false;
   if (size >= limits.ratio_from && static_cast<double>(size) > limits.max_ratio * static_cast<double>(body.size())) {
     return false;

@@ -1,12 +1,13 @@
-// Gzip that is all there, the quick ways: a body undone in one call, a WARC record made without packing what is packed.
+// Fast paths for complete gzip data: a body decompressed in one call, and a WARC record made without compressing an
+// already compressed body again.
 //
-// WholeGunzip: libdeflate undoes a whole gzip body more than twice as fast as a stream decoder, but knows nothing of
-// limits, pieces and broken input. So it is asked only where the stream says itself that it is within the limits, and
-// whatever it does not like goes the slow way (http/content_decoder.h), which names what is wrong.
+// WholeGunzip: libdeflate decompresses a whole gzip body more than twice as fast as a stream decoder, but cannot handle
+// limits, pieces and broken input. So it is used only if the stream's own size field is within the limits, and whatever
+// it refuses goes to the slow decoder (http/content_decoder.h), which names the error.
 //
 // StoredGzip: a page that came gzipped does not get smaller by deflating it again, and trying costs most of what
-// archiving costs. Here only the front of the record (its headers) is deflated; the rest stands in stored blocks
-// (RFC 1951 section 3.2.4) of the same member. Any gunzip reads it.
+// archiving costs. Here only the front of the record (its headers) is deflated; the rest goes into stored blocks (RFC
+// 1951 section 3.2.4) of the same member. Any gunzip reads it.
 //
 // Thread: one owner each. Memory bound: zlib's and libdeflate's state, together under 100 KiB.
 
@@ -27,8 +28,8 @@ class WholeGunzip {
  public:
   WholeGunzip();
 
-  // Replaces `out` by what `body` decodes to; false where the slow way must decide: not one whole gzip member, or a
-  // size that its trailer does not tell or that is near the limits.
+  // Replaces `out` by the decoded `body`. False if the slow decoder must be used: not one whole gzip member, or a size
+  // that its trailer does not give or that is near the limits.
   bool Decode(std::string_view body, const DecodeLimits& limits, std::string& out);
 
  private:

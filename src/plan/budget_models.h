@@ -1,10 +1,10 @@
 // What budgets cost the disk: Theorems 6 and 7 and equation (31) of the IRLbot thesis (ch. VII).
 //
-// URLs beyond their domain's budget wait in Q_F. The naive way reads and writes all of Q_F each time a queue of E[B]·V
-// URLs is crawled, so the speed that the disk needs grows with the crawl. BEAST (src/budget/) does so at intervals that
-// double, and needs no more than 2Sb(2L-1) bytes a second at any size.
+// URLs beyond their domain's budget wait in Q_F. The naive method reads and writes all of Q_F each time a queue of
+// E[B]·V URLs is crawled, so the speed that the disk needs grows with the crawl. BEAST (src/budget/) does so at
+// intervals that double, and needs no more than 2Sb(2L-1) bytes per second at any size.
 //
-// All functions are pure; speeds are bytes a second, or bytes a page with S = 1.
+// All functions are pure; speeds are bytes per second, or bytes per page with S = 1.
 
 #pragma once
 

@@ -1,6 +1,6 @@
-// A crawl on paper: what N pages cost on a given machine, by the models, before anything is fetched.
+// A forecast: what a crawl of N pages costs on a given machine, by the models, before anything is fetched.
 //
-// Behind `portolan plan`. Four ways to check URLs are put side by side: Portolan's DRUM, the paper's DRUM (2008),
+// Used by `portolan plan`. Four methods to check URLs are compared: Portolan's DRUM, the paper's DRUM (2008),
 // Mercator-B and Polybot. Pure functions.
 
 #pragma once
@@ -66,7 +66,7 @@ struct CrawlPlan {
   double duration_s = 0;
 };
 
-// kInvalidArgument names the flag-like quantity that cannot be and what would be possible.
+// kInvalidArgument names the quantity that is invalid, as a flag, and the possible values.
 Result<CrawlPlan> MakePlan(const PlanInput& input);
 
 }  // namespace portolan

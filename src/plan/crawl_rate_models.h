@@ -1,10 +1,10 @@
-// How many pages a second a disk and a cache carry: Theorems 3, 4 and 5 of the IRLbot thesis.
+// How many pages per second a disk and a cache can handle: Theorems 3, 4 and 5 of the IRLbot thesis.
 //
 // Theorem 3 turns disk traffic into a rate, Theorem 4 the speed of a cache of recent URLs, and Theorem 5 joins both: a
-// cache spares the disk the links it has just seen, but takes its RAM from the check itself and works worse the faster
-// the crawl goes, as more pages then come between two visits to one site.
+// cache saves the disk the links it has just seen, but takes RAM from the check itself and is less effective the faster
+// the crawl is, because more pages then come between two visits to one site.
 //
-// All functions are pure; rates are pages a second.
+// All functions are pure; rates are pages per second.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace portolan {
 
-// Theorem 3: S_disk = W / (α b l), for a disk that gives W bytes a second to URL checks.
+// Theorem 3: S_disk = W / (α b l), for a disk that gives W bytes per second to URL checks.
 double DiskRate(double disk_bytes_per_s, double alpha, double url_bytes, double links_per_page);
 
 // Theorem 4 with φ(S) = S/S_max, equation (21). `cache_links_per_s` is μ(c): what the cache checks on an idle server.
@@ -24,7 +24,7 @@ double CacheRate(double cache_links_per_s, double links_per_page, double cpu_pag
 double CacheRate(double cache_links_per_s, double links_per_page, const std::function<double(double)>& cpu_share,
                  double upper_pages_per_s);
 
-// π(c, S): the share of links that a cache of c bytes lets through at S pages a second, as the steps of chapter V.
+// π(c, S): the share of links that a cache of c bytes lets through at S pages per second, as the steps of chapter V.
 struct CacheMissSteps {
   double entry_bytes = 20;     // γ
   double host_delay_s = 40;    // τ_h: seconds between two visits to one site

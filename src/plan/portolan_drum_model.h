@@ -1,16 +1,16 @@
 // The disk traffic of Portolan's own DRUM, beside Theorem 2's.
 //
 // It departs from the paper's in five places, and each is a term here:
-//   - the text of links is one log in arrival order, where neighbours share their host, compressed; the log carries one
-//     byte a link that names the bucket of its key;
+//   - the text of links is one log in arrival order, where neighbours share their host, compressed; the log has one
+//     byte per link for the bucket of its key;
 //   - keys stay in RAM while they fit, and are spilled in runs when rewriting Z would cost more than that;
 //   - keys in RAM are also written to a log that only recovery reads;
 //   - URLseen (Z) holds sorted keys as gaps: log2(2^64 / U) bits and a little, not 64;
-//   - answers are a bit a link, written and read once, so that only the largest bucket that can be sorted bounds a
-//   round.
+//   - answers are one bit per link, written and read once, so that only the largest bucket that can be sorted bounds a
+//     round.
 //
 // A round ends when the keys in RAM are full and rewriting Z then costs no more bytes than spilling the keys would;
-// otherwise keys are spilled and the round goes on until a bucket or the disk is full. So a young crawl never spills,
+// otherwise keys are spilled and the round continues until a bucket or the disk is full. So a young crawl never spills,
 // and an old one rewrites Z rarely.
 //
 //   α = [2(b/c + i + 1/8) + w + spill·2·s + 2|Z|/m + p·b/c] / b      i, w, s: bytes of bucket id, logged and spilled
@@ -27,15 +27,15 @@ struct PortolanDrumParams {
   double seen = 0;                 // U: keys in Z when the crawl starts
   double url_bytes = 110;          // b
   double text_compression = 2.6;   // c: front coding and lz4; 3.9 with zstd-1; as `bench seen` measures it
-  double bucket_id_bytes = 1;      // i: a link in the text log
-  double logged_key_bytes = 8;     // w: a key in the log that recovery reads; 0 for a DRUM that is not durable
+  double bucket_id_bytes = 1;      // i: per link in the text log
+  double logged_key_bytes = 8;     // w: per key in the log that recovery reads; 0 for a DRUM that is not durable
   double buckets = 256;            // k: by the first 8 bits of the key
-  double ram_key_bytes = 8;        // a key in RAM
+  double ram_key_bytes = 8;        // per key in RAM
   double ram_key_share = 0.375;    // of RAM that holds the keys of the open batch
   double spilled_key_bytes = 8;    // s
-  double gap_overhead_bits = 1.6;  // a key in Z, over log2 of the mean gap
+  double gap_overhead_bits = 1.6;  // per key in Z, over log2 of the mean gap
   double sort_ram_share = 0.1875;  // of RAM that sorts one bucket
-  double sort_key_bytes = 25;      // a key while it is sorted
+  double sort_key_bytes = 25;      // per key while it is sorted
 };
 
 struct PortolanDrumCost {
@@ -55,7 +55,7 @@ double PortolanDrumAlpha(const PortolanDrumParams& params, double links, double 
 // Bytes of Z with `keys` keys in it.
 double GapCodedBytes(const PortolanDrumParams& params, double keys);
 
-// Below it chunks and buffers cannot be made: DrumMemoryPlan::kMinMemory.
+// With less, chunks and buffers cannot be made: DrumMemoryPlan::kMinMemory.
 double PortolanDrumMinimumRam();
 
 }  // namespace portolan

@@ -33,7 +33,7 @@ double PolybotAlpha(const UrlCheckParams& params, double links, double ram);
 double MercatorBBatch(const UrlCheckParams& params, double ram);
 double PolybotBatch(const UrlCheckParams& params, double ram);
 
-// What Theorem 2 makes of RAM and disk: k buckets of r bytes of keys each.
+// How Theorem 2 divides RAM and disk: k buckets of r bytes of keys each.
 struct DrumShape {
   double buckets = 0;           // k
   double bucket_bytes = 0;      // r: keys only

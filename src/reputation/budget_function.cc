@@ -22,7 +22,7 @@ struct Bounds {
   uint32_t most;
 };
 
-// Steps from the in-degree classes downward, turned around; equal neighbours become one.
+// Collects steps from the largest in-degree class down, and reverses them; equal neighbours become one step.
 class StepsDown {
  public:
   explicit StepsDown(size_t classes) { steps_.reserve(classes + 1); }
@@ -64,7 +64,7 @@ class Ranked : public BudgetFunction {
   }
 
  private:
-  // Mean ranks come doubled: they are whole or half.
+  // Mean ranks come doubled, because they are whole or half numbers.
   uint32_t AtRank(uint64_t doubled, uint64_t top) const {
     if (doubled > 2 * top) return bounds_.least;
     if (flat_ || top == 1) return bounds_.most;
@@ -75,7 +75,7 @@ class Ranked : public BudgetFunction {
   }
 
   size_t top_;
-  uint64_t one_in_;  // of all known domains at most one in so many; 1: no matter how many there are
+  uint64_t one_in_;  // at most one in this many known domains is in the top; 1: no such limit
   Bounds bounds_;
   bool flat_;
 };
@@ -118,7 +118,7 @@ struct Parameter {
   uint64_t largest;
 };
 
-// Fills in what the words say; all parameters are at least 1.
+// Fills in the given values; all parameters are at least 1.
 Status ReadParameters(std::string_view function, std::span<const std::string_view> words,
                       std::span<Parameter> parameters) {
   std::vector<std::string_view> names;
@@ -131,8 +131,8 @@ Status ReadParameters(std::string_view function, std::span<const std::string_vie
                                     [&](const Parameter& parameter) { return parameter.name == name; });
     if (found == parameters.end()) {
       const std::string_view near = NearestWord(name, names);
-      return Wrong(function, near.empty() ? fmt::format("no parameter '{}'", name)
-                                          : fmt::format("no parameter '{}'; did you mean '{}'?", name, near));
+      return Wrong(function, near.empty() ? fmt::format("it has no parameter '{}'", name)
+                                          : fmt::format("it has no parameter '{}'; did you mean '{}'?", name, near));
     }
     if (std::find(given.begin(), given.end(), name) != given.end()) {
       return Wrong(function, fmt::format("'{}' is given twice", name));
@@ -140,8 +140,8 @@ Status ReadParameters(std::string_view function, std::span<const std::string_vie
     given.push_back(name);
     const auto value = equals == std::string_view::npos ? std::nullopt : Number(word.substr(equals + 1));
     if (!value || *value < 1 || *value > found->largest) {
-      return Wrong(function,
-                   fmt::format("'{}': {} is a number from 1 to {}, as in {}=100", word, name, found->largest, name));
+      return Wrong(function, fmt::format("'{}': {} must be a number from 1 to {}, as in {}=100", word, name,
+                                         found->largest, name));
     }
     found->value = *value;
   }
@@ -211,8 +211,8 @@ Made MakeInverse(ArgumentWords words) {
   RETURN_IF_ERROR(ReadParameters("inverse", words, parameters));
   ASSIGN_OR_RETURN(const Bounds bounds, ReadBounds("inverse", parameters[0], parameters[1]));
   std::vector<BudgetStep> steps{{.from = 0, .budget = static_cast<uint16_t>(bounds.most), .rise = 0}};
-  // The quotient has fewer than 2 √most values; each begins where the one before it ends. The last is 1, so least
-  // stands from there on.
+  // The quotient has fewer than 2 √most values; each begins where the one before it ends. The last is 1, so `least`
+  // applies from there on.
   uint32_t budget = bounds.most;
   for (uint32_t in_degree = 1; in_degree <= bounds.most; in_degree = bounds.most / (bounds.most / in_degree) + 1) {
     const uint32_t next = std::max(bounds.least, bounds.most / in_degree);
@@ -230,8 +230,9 @@ Made MakeTable(ArgumentWords words) {
     const auto from = Number(word.substr(0, colon));
     const auto budget = colon == word.size() ? std::nullopt : Number(word.substr(colon + 1));
     if (!from || *from > std::numeric_limits<uint32_t>::max() || !budget || *budget < 1 || *budget > kMaxBudget) {
-      return Wrong("table", fmt::format("'{}': a step is in-degree:budget, as in 100:1000, with a budget from 1 to {}",
-                                        word, kMaxBudget));
+      return Wrong("table",
+                   fmt::format("'{}': a step must be in-degree:budget, as in 100:1000, with a budget from 1 to {}",
+                               word, kMaxBudget));
     }
     steps.push_back({.from = static_cast<uint32_t>(*from), .budget = static_cast<uint16_t>(*budget), .rise = 0});
   }
@@ -260,14 +261,16 @@ Result<std::unique_ptr<const BudgetFunction>> ParseBudgetFunction(std::string_vi
     names.push_back(function.name);
     known += (known.empty() ? "" : ", ") + std::string(function.name);
   }
-  if (words.empty()) return Fail(ErrorCode::kInvalidArgument, fmt::format("no budget function; there are: {}", known));
+  if (words.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("no budget function is given; there are: {}", known));
+  }
   for (const NamedFunction& function : kFunctions) {
     if (function.name == words[0]) return function.make(std::span(words).subspan(1));
   }
   const std::string_view near = NearestWord(words[0], names);
   return Fail(ErrorCode::kInvalidArgument,
-              near.empty() ? fmt::format("no budget function '{}'; there are: {}", words[0], known)
-                           : fmt::format("no budget function '{}'; did you mean '{}'?", words[0], near));
+              near.empty() ? fmt::format("there is no budget function '{}', only: {}", words[0], known)
+                           : fmt::format("there is no budget function '{}'; did you mean '{}'?", words[0], near));
 }
 
 }  // namespace portolan

@@ -2,18 +2,18 @@
 // a number of policies"). Each policy is a BudgetFunction; a further one is a class and a line in the table of
 // budget_function.cc.
 //
-//   ranked        the paper's: the `top` domains by in-degree get budgets that fall evenly with their rank from `most`
-//                 to `least`, all others `least`
+//   ranked        the paper's: the budgets of the `top` domains by in-degree fall evenly with their rank from `most` to
+//                 `least`; all others get `least`
 //   popular       the `top` domains get `most`, all others `least` (the paper's zero would drop URLs)
 //   equal         `budget` for all
 //   proportional  `per_link` × in-degree, from `least` to `most`
 //   inverse       `most` / in-degree, not below `least`
-//   table         steps "in-degree:budget": from that in-degree on that budget
+//   table         steps "in-degree:budget": from that in-degree on, that budget
 //
-// `one_in` of ranked and popular: the top is at most one in so many of the domains that are known. The paper's 10,000
-// were one in 3,300; while a crawl knows fewer domains than `top`, each of them, farms included, would be at the top.
-// 1, the default, is the paper's way. Domains of equal in-degree get the budget of their mean rank; those of in-degree
-// 0 have no rank and get `least`. Thread: immutable.
+// `one_in` of ranked and popular: at most one in this many known domains is in the top. The paper's 10,000 were one in
+// 3,300; while a crawl knows fewer domains than `top`, each of them, farms included, would be in the top. 1, the
+// default, is the paper's way. Domains of equal in-degree get the budget of their mean rank; those of in-degree 0 have
+// no rank and get `least`. Thread: immutable.
 
 #pragma once
 
@@ -32,7 +32,7 @@ namespace portolan {
 class BudgetFunction {
  public:
   virtual ~BudgetFunction() = default;
-  // How many of the largest in-degrees it must know; 0 if it goes by the in-degree alone. At most kMaxRanks.
+  // How many of the largest in-degrees it must know; 0 if it needs only the in-degree. At most kMaxRanks.
   virtual size_t ranks() const { return 0; }
   // REQUIRES: ranks.top() == this->ranks().
   virtual BudgetTable Make(InDegreeRanks& ranks) const = 0;
@@ -43,7 +43,7 @@ class BudgetFunction {
 // From a name and its parameters, in any order, each with a default: "ranked", "ranked top=10000 least=10 most=10000",
 // "popular top=1000 least=1 most=10000", "equal budget=10", "proportional per_link=1 least=10 most=10000",
 // "inverse least=10 most=10000", "table 0:10 100:1000 5000:10000".
-// kInvalidArgument names what is wrong.
+// kInvalidArgument: the message says what is wrong.
 Result<std::unique_ptr<const BudgetFunction>> ParseBudgetFunction(std::string_view text);
 
 inline constexpr std::string_view kDefaultBudgetFunction = "ranked top=10000 least=10 most=10000";

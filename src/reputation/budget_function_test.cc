@@ -34,7 +34,7 @@ std::vector<uint32_t> PowerLaw(size_t count, double exponent, Rng& rng) {
   return in_degrees;
 }
 
-// The definition: sort all, give each rank its budget, give equals that of their mean rank.
+// The definition: sort all, give each rank its budget, give equal ones that of their mean rank.
 std::map<uint32_t, double> RankedBySorting(std::vector<uint32_t> in_degrees, size_t top, double least, double most,
                                            bool flat) {
   std::erase(in_degrees, 0);
@@ -145,7 +145,7 @@ TEST(BudgetFunctionTest, WithoutTiesTheBudgetsAreOneToEachRank) {
 
 // A young crawl knows few domains: the top must not be all of them.
 TEST(BudgetFunctionTest, OneInBoundsTheTopByTheDomainsThatAreKnown) {
-  std::vector<uint32_t> in_degrees(900, 0);  // domains that nobody links to count as known
+  std::vector<uint32_t> in_degrees(900, 0);  // domains without links to them count as known
   for (uint32_t i = 1; i <= 100; ++i) in_degrees.push_back(i);
   EXPECT_EQ(Make("ranked top=500 one_in=50", in_degrees), Make("ranked top=20", in_degrees));
   EXPECT_EQ(Make("popular top=500 one_in=100", in_degrees), Make("popular top=10", in_degrees));
@@ -207,7 +207,7 @@ TEST(BudgetFunctionTest, NonsenseIsNamed) {
   EXPECT_THAT(said("rankd"), HasSubstr("did you mean 'ranked'?"));
   EXPECT_THAT(said("zzzzzzzzzzzz"), HasSubstr("no budget function 'zzzzzzzzzzzz'"));
   EXPECT_THAT(said("ranked tpo=3"), HasSubstr("did you mean 'top'?"));
-  EXPECT_THAT(said("ranked top"), HasSubstr("'top': top is a number from 1 to 32768"));
+  EXPECT_THAT(said("ranked top"), HasSubstr("'top': top must be a number from 1 to 32768"));
   EXPECT_THAT(said("ranked top=0"), HasSubstr("from 1 to 32768"));
   EXPECT_THAT(said("ranked top=40000"), HasSubstr("from 1 to 32768"));
   EXPECT_THAT(said("ranked top=3 top=4"), HasSubstr("given twice"));
@@ -216,9 +216,9 @@ TEST(BudgetFunctionTest, NonsenseIsNamed) {
   EXPECT_THAT(said("ranked most=-5"), HasSubstr("from 1 to 65535"));
   EXPECT_THAT(said("popular least=20 most=10"), HasSubstr("least=20 is more than most=10"));
   EXPECT_THAT(said("equal budget=99999999999999999999999"), HasSubstr("from 1 to 65535"));
-  EXPECT_THAT(said("table"), HasSubstr("begins at in-degree 0"));
-  EXPECT_THAT(said("table 5:10"), HasSubstr("begins at in-degree 0"));
-  EXPECT_THAT(said("table 0:10 5"), HasSubstr("'5': a step is in-degree:budget"));
+  EXPECT_THAT(said("table"), HasSubstr("must begin at in-degree 0"));
+  EXPECT_THAT(said("table 5:10"), HasSubstr("must begin at in-degree 0"));
+  EXPECT_THAT(said("table 0:10 5"), HasSubstr("'5': a step must be in-degree:budget"));
   EXPECT_THAT(said("table 0:0"), HasSubstr("a budget from 1"));
   EXPECT_THAT(said("table 0:1 9:2 9:3"), HasSubstr("rise"));
 }
@@ -241,7 +241,7 @@ TEST(BudgetTableTest, AFileKeepsIt) {
     const auto read = ReadBudgetTable(env, "t", *length);
     ASSERT_TRUE(read) << read.error().ToString();
     ASSERT_EQ(*read, table);
-    // What is no table is said to be none.
+    // A file that is not a table is refused.
     const auto cut = ReadBudgetTable(env, "t", 16);
     ASSERT_FALSE(cut);
     EXPECT_EQ(cut.error().code(), ErrorCode::kCorrupt);

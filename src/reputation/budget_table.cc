@@ -21,20 +21,21 @@ constexpr size_t kBlockSize = 8192;
 
 Result<BudgetTable> BudgetTable::Make(std::vector<BudgetStep> steps) {
   if (steps.empty() || steps[0].from != 0) {
-    return Fail(ErrorCode::kInvalidArgument, "a budget table begins at in-degree 0");
+    return Fail(ErrorCode::kInvalidArgument, "a budget table must begin at in-degree 0");
   }
   if (steps.size() > kMaxSteps) {
     return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("a budget table of {} steps, at most {} are possible", steps.size(), kMaxSteps));
+                fmt::format("a budget table has {} steps; at most {} are possible", steps.size(), kMaxSteps));
   }
   for (size_t i = 0; i < steps.size(); ++i) {
     if (i > 0 && steps[i].from <= steps[i - 1].from) {
-      return Fail(ErrorCode::kInvalidArgument, fmt::format("in-degree {} after {}: the steps of a budget table rise",
-                                                           steps[i].from, steps[i - 1].from));
+      return Fail(ErrorCode::kInvalidArgument,
+                  fmt::format("in-degree {} after {}: the steps of a budget table must rise", steps[i].from,
+                              steps[i - 1].from));
     }
     if (steps[i].budget == 0) {
       return Fail(ErrorCode::kInvalidArgument,
-                  fmt::format("in-degree {}: a budget of 0; URLs are delayed, never dropped, so 1 is the least",
+                  fmt::format("in-degree {}: a budget must be at least 1, because URLs are delayed, never dropped",
                               steps[i].from));
     }
   }
@@ -89,12 +90,12 @@ Result<BudgetTable> ReadBudgetTable(Env& env, const std::string& path, uint64_t 
     records.Start(*block, 0);
     while (records.Next()) {
       const std::string_view bytes = records.record();
-      if (bytes.size() != kStepSize) return corrupt("a step of another size");
+      if (bytes.size() != kStepSize) return corrupt("a step has the wrong size");
       if (steps.size() == BudgetTable::kMaxSteps) return corrupt("too many steps");
       steps.push_back(
           {LoadLe<uint32_t>(bytes.data()), LoadLe<uint16_t>(bytes.data() + 4), LoadLe<uint16_t>(bytes.data() + 6)});
     }
-    if (!records.ok()) return corrupt("broken records");
+    if (!records.ok()) return corrupt("its records do not parse");
   }
   auto table = BudgetTable::Make(std::move(steps));
   if (!table) return corrupt(table.error().message());

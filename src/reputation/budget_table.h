@@ -1,11 +1,11 @@
 // BudgetTable: the budget of a domain from its in-degree, as a function in steps. Immutable once made, so that a round
 // on another thread and the owner read the same one.
 //
-// A step holds from its in-degree up to the next step's; with a rise the budget grows by so much for each further
-// in-degree (only `proportional` needs that). Between 1 and kMaxBudget always: a domain with no budget would never be
+// A step applies from its in-degree up to the next step's. With a rise the budget grows by that much per further
+// in-degree (only `proportional` needs that). Always between 1 and kMaxBudget: a domain without a budget would never be
 // crawled, and STAR delays but drops nothing.
 //
-// Memory bound: 8 bytes a step, at most kMaxSteps.
+// Memory bound: 8 bytes per step, at most kMaxSteps.
 
 #pragma once
 
@@ -19,20 +19,20 @@
 
 namespace portolan {
 
-// With 16 bits each for budget, horizon and price, what a bucket holds fits 32 bits.
+// With 16 bits each for budget, horizon and price, the content of a bucket fits 32 bits.
 inline constexpr uint32_t kMaxBudget = 65'535;
 
 struct BudgetStep {
   uint32_t from = 0;    // least in-degree
   uint16_t budget = 1;  // at `from`
-  uint16_t rise = 0;    // for each in-degree above
+  uint16_t rise = 0;    // per further in-degree
 
   bool operator==(const BudgetStep&) const = default;
 };
 
 class BudgetTable {
  public:
-  static constexpr size_t kMaxSteps = 32'769;  // as many ranks as a budget function may ask for, and the rest
+  static constexpr size_t kMaxSteps = 32'769;  // as many ranks as a budget function may ask for, and one for the rest
 
   // kInvalidArgument unless the first step is from 0, in-degrees rise, budgets are at least 1 and there are at most
   // kMaxSteps.
@@ -54,7 +54,7 @@ class BudgetTable {
 
 // A file of its own (docs/formats/reputation.md), synced; returns its length.
 Result<uint64_t> WriteBudgetTable(Env& env, const std::string& path, const BudgetTable& table);
-// kCorrupt when the file does not hold a table.
+// kCorrupt if the file is not a table.
 Result<BudgetTable> ReadBudgetTable(Env& env, const std::string& path, uint64_t length);
 
 }  // namespace portolan

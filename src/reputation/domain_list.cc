@@ -30,21 +30,21 @@ Result<const ManifestSection*> FindSection(std::span<const ManifestSection> sect
   for (const ManifestSection& section : sections) {
     if (section.name != name) continue;
     if (section.kind == kind) return &section;
-    return Fail(ErrorCode::kCorrupt, fmt::format("{}: a {}, wanted a {}", name, section.kind, kind));
+    return Fail(ErrorCode::kCorrupt, fmt::format("{}: its kind is {}, expected {}", name, section.kind, kind));
   }
   return nullptr;
 }
 
-// What a row adds to its domain's numbers. The bucket is of no interest here.
+// What a waiting row adds to its domain's numbers. The bucket does not matter here.
 void AddRow(DomainRecord& to, DrumOp op, std::string_view value) {
   if (op == DrumOp::kCheck) return;
   DomainRecord row = DecodeDomainRecord(value);
   row.price = 0;
-  static const BudgetTable kAny = BudgetTable::Equal(1);  // without a price it is not looked at
+  static const BudgetTable kAny = BudgetTable::Equal(1);  // not used, because the tuple has no price
   CombineDomain(to, row, kAny);
 }
 
-// Sums of the rows that wait, by domain, to the bound.
+// Sums of the waiting rows, by domain, up to the bound.
 Status SumRows(Env& env, const std::string& dir, const ManifestSection& domains, DomainTotals& totals,
                std::unordered_map<uint64_t, DomainRecord>& sums) {
   return ForEachRow(env, dir, domains, kDomainRecordSize, [&](DrumOp op, uint64_t pld, std::string_view value) {
@@ -60,7 +60,7 @@ Status SumRows(Env& env, const std::string& dir, const ManifestSection& domains,
   });
 }
 
-// The first K in an order.
+// Selects the first K in an order.
 class TopDomains {
  public:
   TopDomains(DomainOrder order, size_t count) : order_(order), count_(count) {}
@@ -90,7 +90,7 @@ class TopDomains {
 
   const DomainOrder order_;
   const size_t count_;
-  std::vector<Kept> heap_;  // the last of those kept is on top
+  std::vector<Kept> heap_;  // the last of the selected ones is on top
 };
 
 }  // namespace
@@ -106,7 +106,7 @@ Result<DomainTotals> ForEachDomain(Env& env, const std::string& dir, std::span<c
                    FindSection(sections, Star::NamesSection(options.star), NamesLog::kKind));
   if (star == nullptr) return totals;
   if (domains == nullptr || names == nullptr || star->files.empty()) {
-    return Fail(ErrorCode::kCorrupt, fmt::format("{}: the manifest has only a part of it", options.star));
+    return Fail(ErrorCode::kCorrupt, fmt::format("{}: the manifest has only some of its sections", options.star));
   }
   ASSIGN_OR_RETURN(const BudgetTable budgets,
                    ReadBudgetTable(env, JoinPath(dir, star->files[0].name), star->files[0].length));

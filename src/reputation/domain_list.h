@@ -1,12 +1,12 @@
-// The domains that STAR knows, for people: the first K by in-degree or by URLs, with their names.
+// The domains that STAR knows, for users: the first K by in-degree or by URLs, with their names.
 //
 // Reads the last committed state and changes nothing: one pass over the repository of the domains, then one over the
-// names log for the names of those that were kept. What waits for a round is added where it is asked for. A domain that
-// was only linked to, or whose first URL waits for its round, has no name.
+// names log for the names of the selected ones. Tuples that wait for a round are added on request. A domain that was
+// only linked to, or whose first URL waits for its round, has no name.
 //
-// Thread: one caller. Memory bound: about 100 bytes for each of K, and the names; with `rows` about 80 bytes for each
-// domain that waits for a round, to kMaxRowDomains; with a filter about 40 for each match, to kMaxMatches. At the bound
-// further ones are left out and the totals say so.
+// Thread: one caller. Memory bound: about 100 bytes for each of K, and the names; with `rows` about 80 bytes per domain
+// that waits for a round, up to kMaxRowDomains; with a filter about 40 bytes per match, up to kMaxMatches. At the bound
+// further ones are left out, and the totals say so.
 
 #pragma once
 
@@ -26,7 +26,7 @@ namespace portolan {
 
 struct DomainLine {
   uint64_t pld = 0;  // hash
-  std::string name;  // empty: no URL of it came yet
+  std::string name;  // empty: it has had no URL yet
   DomainRecord record;
   uint32_t budget = 0;
 };
@@ -37,8 +37,8 @@ struct DomainListOptions {
   std::string star = "star";  // StarOptions::name
   DomainOrder order = DomainOrder::kInDegree;
   size_t count = 100;  // K
-  bool rows = false;   // with what waits for a round of the domains
-  // Only domains whose names have this in them (and so only those with a name). Empty: all. Totals are over all.
+  bool rows = false;   // include tuples that wait for a round of the domains
+  // Only domains whose names contain this (and so only those with a name). Empty: all. Totals are over all.
   std::string filter;
 
   static constexpr size_t kMaxRowDomains = size_t{1} << 20;
@@ -54,8 +54,20 @@ struct DomainTotals {
   uint64_t fetched = 0;  // URLs
   uint64_t failed = 0;
   uint64_t waiting = 0;
-  uint64_t matches = 0;  // of the filter, as far as it was looked
-  bool complete = true;  // no bound was met
+  uint64_t matches = 0;  // of the filter, as far as domains were examined
+  bool complete = true;  // no bound was reached
+
+  // Adds the totals of another shard.
+  DomainTotals& operator+=(const DomainTotals& other) {
+    for (uint64_t DomainTotals::* const count :
+         {&DomainTotals::domains, &DomainTotals::linked, &DomainTotals::passed, &DomainTotals::in_degrees,
+          &DomainTotals::names, &DomainTotals::fetched, &DomainTotals::failed, &DomainTotals::waiting,
+          &DomainTotals::matches}) {
+      this->*count += other.*count;
+    }
+    complete = complete && other.complete;
+    return *this;
+  }
 };
 
 // Calls `each` with the first K, the largest first (equal ones by the other number, then by hash), and returns the sums
@@ -66,7 +78,7 @@ Result<DomainTotals> ForEachDomain(Env& env, const std::string& dir, std::span<c
 Result<DomainTotals> ForEachDomain(Env& env, const Manifest& manifest, const DomainListOptions& options,
                                    const std::function<void(const DomainLine&)>& each);
 
-// What is known of one domain, what waits for a round included; its name is left empty. None: nothing.
+// What is known of one domain, including tuples that wait for a round; its name is left empty. Empty: nothing is known.
 Result<std::optional<DomainLine>> FindDomain(Env& env, const Manifest& manifest, uint64_t pld,
                                              const std::string& star = "star");
 

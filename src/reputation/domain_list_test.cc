@@ -83,7 +83,7 @@ TEST_F(DomainListTest, TheFirstByInDegreeOrByUrls) {
   Fill(60);
   EXPECT_THAT(List(DomainOrder::kInDegree, 3),
               ElementsAre("d59.example 59 23 50", "d58.example 58 26 50", "d57.example 57 29 50"));
-  EXPECT_EQ(totals_.domains, 59U) << "nobody linked to the first, and it had no URL";
+  EXPECT_EQ(totals_.domains, 59U) << "no domain links to the first, and it had no URL";
   EXPECT_EQ(totals_.linked, 59U);
   EXPECT_EQ(totals_.in_degrees, 59U * 60 / 2);
   EXPECT_THAT(List(DomainOrder::kPassed, 3),

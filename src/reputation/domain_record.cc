@@ -57,7 +57,7 @@ BucketPlace PlaceInBucket(const DomainRecord& stored, const BucketUrl& url, uint
   const uint32_t used = leaked >= stored.used ? 0 : stored.used - static_cast<uint32_t>(leaked);
   result.place = used / budget;
   result.later = result.place >= url.horizon;
-  // Bytes from a damaged disk may hold any `used`; ours stay below 2^32 by themselves.
+  // Bytes from a damaged disk may hold any `used`; ours always stay below 2^32.
   result.used = result.later ? used : AddSaturating(used, url.price);
   return result;
 }
@@ -83,7 +83,7 @@ DomainRecord EndsTuple(uint32_t fetched, uint32_t failed) {
 
 DomainRecord UrlTuple(const BucketUrl& url, bool fresh) {
   CHECK(url.price >= 1);
-  // As the first URL of a domain leaves it, whatever the budget: its place is 0.
+  // The state after the first URL of a domain, whatever the budget: its place is 0.
   DomainRecord tuple;
   tuple.passed = fresh ? 1 : 0;
   tuple.used = url.horizon > 0 ? url.price : 0;

@@ -14,7 +14,7 @@ using namespace std::string_view_literals;
 
 const BudgetTable kTen = BudgetTable::Equal(10);
 
-// What one URL after the other finds, with the record between them stored as DRUM stores it.
+// The places of URLs one after the other, with the record stored between them as DRUM stores it.
 struct Domain {
   std::optional<DomainRecord> stored;
 
@@ -251,13 +251,13 @@ TEST(BucketTest, TheLargestNumbersDoNotOverflow) {
     ASSERT_EQ(place.used, total);
   }
   EXPECT_EQ(total, uint64_t{65'535} * 65'535);
-  // A damaged record may say anything.
+  // A damaged record may hold any values.
   const DomainRecord damaged{
       .in_degree = 0, .passed = 0, .used = ~uint32_t{0}, .tick = 0, .horizon = 0, .price = 0, .vouched = 0};
   EXPECT_EQ(PlaceInBucket(damaged, {0, 65'535, 65'535}, kMaxBudget).used, ~uint32_t{0});
 }
 
-// No queue gets more than a budget and one price, whatever comes when.
+// No queue gets more than a budget and one price, whatever comes and when.
 TEST(BucketTest, NoQueueGetsMoreThanABudget) {
   Rng rng(11);
   for (int run = 0; run < 50; ++run) {

@@ -30,7 +30,7 @@ void InDegreeRanks::Add(uint32_t in_degree) {
   if (in_degree == 0) return;
   ++linked_;
   if (heap_.size() < top_) {
-    heap_.reserve(top_);  // doubling would take more than is promised
+    heap_.reserve(top_);  // growth by doubling would exceed the memory bound
     heap_.push_back(in_degree);
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
     return;

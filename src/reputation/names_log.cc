@@ -80,12 +80,13 @@ Status ForEachName(Env& env, const std::string& dir, const ManifestSection& sect
     while (records.Next()) {
       const std::string_view record = records.record();
       if (record.size() < 8) {
-        return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: a name without its hash", path, block->offset));
+        return Fail(ErrorCode::kCorrupt,
+                    fmt::format("{}: block at {}: a record is too short for a name", path, block->offset));
       }
       each(LoadLe<uint64_t>(record.data()), record.substr(8));
     }
     if (!records.ok()) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: its records are broken", path, block->offset));
+      return Fail(ErrorCode::kCorrupt, fmt::format("{}: block at {}: its records do not parse", path, block->offset));
     }
   }
 }

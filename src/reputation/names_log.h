@@ -1,7 +1,7 @@
-// NamesLog: the names of the pay-level domains that had a URL, so that a person can read what STAR knows by hash.
+// NamesLog: the names of the pay-level domains that had a URL, so that users can read what STAR knows by hash.
 //
-// One file that only grows: a record a domain, its hash and its name, in the order in which domains came. Nobody looks
-// a name up while crawling; a listing reads the whole log (domain_list.h).
+// One file that only grows: one record per domain, its hash and its name, in the order in which domains came. No name
+// is looked up while crawling; a listing reads the whole log (domain_list.h).
 //
 // Thread: one owner. Memory bound: one block of kBlockSize, about three times in memory.
 // Durability: Checkpointable. What was added before a commit is there after a crash.
@@ -28,9 +28,9 @@ class NamesLog : public Checkpointable {
  public:
   static Result<std::unique_ptr<NamesLog>> Open(Env& env, const Manifest& manifest, const std::string& name);
 
-  // Into the block in RAM: cannot fail. MakeRoom is due before the next few.
+  // Adds to the block in RAM: cannot fail. MakeRoom must be called before many more are added.
   void Add(uint64_t pld, std::string_view name);
-  // Writes the block if it is full. On an error the names are still there, to be tried again.
+  // Writes the block if it is full. On an error the names stay in RAM, for the next attempt.
   Status MakeRoom();
   uint64_t names() const { return names_; }
 
@@ -48,14 +48,14 @@ class NamesLog : public Checkpointable {
   Env& env_;
   const std::string name_;
   const std::string path_;
-  std::optional<BlockFileWriter> file_;  // made with the first block
+  std::optional<BlockFileWriter> file_;  // created with the first block
   RecordBlockBuilder block_;
   std::string record_;
   uint64_t names_ = 0;
   ManifestSection described_;
 };
 
-// Every name that is in the section's file, in order; the view dies when `each` returns. kCorrupt for a damaged file.
+// Every name in the section's file, in order; the view is valid only during `each`. kCorrupt for a damaged file.
 Status ForEachName(Env& env, const std::string& dir, const ManifestSection& section,
                    const std::function<void(uint64_t pld, std::string_view name)>& each);
 

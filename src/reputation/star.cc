@@ -47,25 +47,25 @@ Result<std::unique_ptr<Star>> Star::Open(Env& env, const Manifest& manifest, Exe
                                          const StarOptions& options) {
   if (options.vouch_percent > VouchLimits::kMaxPercent) {
     return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: vouch_percent is {}, at most {} is possible", options.name, options.vouch_percent,
+                fmt::format("{}: vouch_percent is {}, but must be at most {}", options.name, options.vouch_percent,
                             VouchLimits::kMaxPercent));
   }
   std::unique_ptr<Star> star(new Star(env, manifest, options));
   ASSIGN_OR_RETURN(star->function_, ParseBudgetFunction(options.budget_function));
   ASSIGN_OR_RETURN(star->plan_, StarMemoryPlan::Make(options));
 
-  const auto view = std::make_shared<RoundsView>(star->function_->ranks());
+  const auto view = std::make_shared<RoundsView>(star->function_->ranks(), options.share);
   star->rounds_view_ = view;
   view->budgets = std::make_shared<const BudgetTable>(star->function_->Make(view->ranks));
   view->ranks.Clear();
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(options.name, kKind));
-  // Before the DRUMs: a round that was interrupted begins again when its DRUM opens, and wants the table it had.
+  // Before the DRUMs: an interrupted round begins again when its DRUM opens, and needs the table that it had.
   if (section != nullptr) RETURN_IF_ERROR(star->Restore(*section));
   ASSIGN_OR_RETURN(star->names_, NamesLog::Open(env, manifest, NamesSection(options.name)));
   DiskQueue::Options raises;
   raises.name = RaisesSection(options.name);
   raises.block_size = kRaisesBlock;
-  raises.codec = Codec::kNone;  // hashes
+  raises.codec = Codec::kNone;  // hashes do not compress
   ASSIGN_OR_RETURN(star->raise_queue_, DiskQueue::Open(env, manifest, raises));
 
   DrumOptions edges;
@@ -97,7 +97,7 @@ Result<std::unique_ptr<Star>> Star::Open(Env& env, const Manifest& manifest, Exe
   return star;
 }
 
-// ---- in
+// ---- input
 
 Status Star::AddEdge(uint64_t source_pld, uint64_t target_pld) {
   if (source_pld == target_pld) {
@@ -121,10 +121,11 @@ Status Star::AddEdge(uint64_t source_pld, uint64_t target_pld) {
 }
 
 Status Star::AddUrl(const StarUrl& url) {
-  CHECK(url.price >= 1, "a URL without price would never use a budget up");
+  CHECK(url.price >= 1, "a URL without a price would never use up a budget");
   if (url.pld_name.size() > kMaxPldName) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: a domain's name of {} bytes, at most {} are possible",
-                                                         options_.name, url.pld_name.size(), kMaxPldName));
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: the name of a domain has {} bytes; at most {} are possible", options_.name,
+                            url.pld_name.size(), kMaxPldName));
   }
   const BucketUrl in_bucket{url.tick, url.horizon, url.price};
   char value[kDomainRecordSize];
@@ -147,7 +148,7 @@ Status Star::CountEnds(uint64_t pld, uint32_t fetched, uint32_t failed) {
   return domains_->Add({.op = DrumOp::kUpdate, .key = pld, .value = std::string_view(value, sizeof value), .aux = {}});
 }
 
-// ---- out
+// ---- output
 
 class Star::DomainAnswers : public DrumSink {
  public:
@@ -159,7 +160,10 @@ class Star::DomainAnswers : public DrumSink {
       return OnVouch(LoadLe<uint64_t>(answer.aux.data()), stored);
     }
     const std::optional<StarAux> aux = DecodeStarAux(answer.aux);
-    if (!aux) return Fail(ErrorCode::kCorrupt, fmt::format("{}: a tuple came back broken", star_.options_.name));
+    if (!aux) {
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("{}: the domains hold bytes that are not a URL", star_.options_.name));
+    }
     return OnUrl(*aux, stored);
   }
 
@@ -180,7 +184,7 @@ class Star::DomainAnswers : public DrumSink {
     standing.in_degree = stored.in_degree;
     standing.budget = star_.BudgetOf(stored.in_degree);
     const BucketPlace place = PlaceInBucket(stored, aux.url, standing.budget);
-    // As CombineDomain counted it.
+    // The same as in CombineDomain.
     standing.passed = stored.passed + (aux.fresh && stored.passed != ~uint32_t{0} ? 1 : 0);
     standing.place = place.place;
     standing.later = place.later;
@@ -237,11 +241,12 @@ class Star::NewEdges : public DrumSink {
 
   Status OnAnswer(const DrumAnswer& answer) override {
     if (answer.aux.size() != kEdgeSize) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("{}: an edge came back broken", star_.options_.name));
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("{}: the edges hold bytes that are not an edge", star_.options_.name));
     }
     const auto source = LoadLe<uint64_t>(answer.aux.data());
     const auto target = LoadLe<uint64_t>(answer.aux.data() + 8);
-    RETURN_IF_ERROR(star_.limits_.unlimited() ? star_.AddRaise(target) : star_.AddVouch(source, target));
+    RETURN_IF_ERROR(star_.limits_.unlimited() ? star_.Raise(target) : star_.AddVouch(source, target));
     ++count_;
     return {};
   }
@@ -261,7 +266,7 @@ Result<uint64_t> Star::TakeEdges(uint64_t max) {
     NewEdges found(*this);
     const uint64_t before = edges_->waiting();
     const auto result = edges_->TakeResults(found, std::min(max - taken, room));
-    const uint64_t some = before - edges_->waiting();  // also where it ended with an error
+    const uint64_t some = before - edges_->waiting();  // also if it ended with an error
     counts_.edges_known += some - found.count();
     RETURN_IF_ERROR(result);
     taken += some;
@@ -270,6 +275,20 @@ Result<uint64_t> Star::TakeEdges(uint64_t max) {
 }
 
 Status Star::Raise(uint64_t target) {
+  if (options_.raise_elsewhere && options_.raise_elsewhere(target)) {
+    ++counts_.edges_sent;
+    return {};
+  }
+  return RaiseHere(target);
+}
+
+Status Star::RaiseFromElsewhere(uint64_t target_pld) {
+  RETURN_IF_ERROR(RaiseHere(target_pld));
+  ++counts_.edges_arrived;
+  return {};
+}
+
+Status Star::RaiseHere(uint64_t target) {
   if (raise_queue_->size() == 0 && domains_->Room(kVouchAuxSize) > 0) return AddRaise(target);
   char bytes[8];
   StoreLe<uint64_t>(bytes, target);
@@ -303,7 +322,8 @@ Result<uint64_t> Star::PassRaises(uint64_t max) {
     if (passed == max || raise_queue_->size() == 0 || domains_->Room(kVouchAuxSize) == 0) return passed;
     ASSIGN_OR_RETURN(const std::string* target, raise_queue_->Front());
     if (target == nullptr || target->size() != 8) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("{}: a raise is broken", options_.name));
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("{}: the queue of raises holds bytes that are not a hash", options_.name));
     }
     RETURN_IF_ERROR(AddRaise(LoadLe<uint64_t>(target->data())));
     raise_queue_->PopFront();

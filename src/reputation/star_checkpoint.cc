@@ -17,6 +17,8 @@ Status Star::Flush() {
                      {"edges_known", now.edges_known},
                      {"edges_new", now.edges_new},
                      {"edges_unvouched", now.edges_unvouched},
+                     {"edges_sent", now.edges_sent},
+                     {"edges_arrived", now.edges_arrived},
                      {"vouches_asked", vouches_asked_},
                      {"urls_in", now.urls_in},
                      {"urls_out", now.urls_out},
@@ -50,6 +52,11 @@ Status Star::Restore(const ManifestSection& section) {
   ASSIGN_OR_RETURN(counts_.edges_known, section.Number("edges_known"));
   ASSIGN_OR_RETURN(counts_.edges_new, section.Number("edges_new"));
   ASSIGN_OR_RETURN(counts_.edges_unvouched, section.Number("edges_unvouched"));
+  // Older crawls had one shard.
+  if (section.numbers.contains("edges_sent")) {
+    ASSIGN_OR_RETURN(counts_.edges_sent, section.Number("edges_sent"));
+    ASSIGN_OR_RETURN(counts_.edges_arrived, section.Number("edges_arrived"));
+  }
   ASSIGN_OR_RETURN(vouches_asked_, section.Number("vouches_asked"));
   ASSIGN_OR_RETURN(counts_.urls_in, section.Number("urls_in"));
   ASSIGN_OR_RETURN(counts_.urls_out, section.Number("urls_out"));
@@ -57,7 +64,7 @@ Status Star::Restore(const ManifestSection& section) {
   ASSIGN_OR_RETURN(counts_.tables, section.Number("tables"));
   ASSIGN_OR_RETURN(next_table_, section.Number("next_table"));
   if (section.files.size() != 1) {
-    return Fail(ErrorCode::kCorrupt, fmt::format("{}: its section of the manifest makes no sense", options_.name));
+    return Fail(ErrorCode::kCorrupt, fmt::format("{}: its section of the manifest must name one file", options_.name));
   }
   table_name_ = section.files[0].name;
   table_length_ = section.files[0].length;

@@ -1,4 +1,4 @@
-// STAR's promise about memory, counted by an operator new of this program's own: whatever comes, it holds no more than
+// STAR's promise about memory, measured with this program's own operator new: whatever comes, it holds no more than it
 // was given, plus a fixed base for file handles and compression.
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "io/rng.h"
 #include "reputation/star.h"
 
-// Sanitizers bring allocators of their own, which must not be replaced.
+// Sanitizers have their own allocators, which must not be replaced.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PORTOLAN_COUNTS_BYTES 0
 #elif defined(__has_feature)
@@ -77,7 +77,7 @@ TEST(StarMemoryTest, MemoryDoesNotGrowWithTheNumberOfDomains) {
     int64_t now = 0;
     std::string name;
     for (uint64_t i = 0; i < 300'000; ++i) {
-      // So many domains would take tens of megabytes in a map; some names are as long as names can be.
+      // This many domains would take tens of megabytes in a map; some names are as long as names can be.
       const uint64_t number = rng.Below(150'000);
       name = std::to_string(number) + (number % 50 == 0 ? std::string(200, 'n') : "") + ".example";
       Status added = star->AddUrl({.pld = Mix64(number),

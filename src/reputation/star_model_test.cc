@@ -1,4 +1,4 @@
-// STAR against maps and sets: everything it says of a URL, in any order of events, with crashes in between.
+// STAR against maps and sets: all its answers for URLs, in any order of events, with crashes in between.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ constexpr int64_t kSecond = 1'000'000'000;
 std::string NameOf(uint64_t number) { return "d" + std::to_string(number) + ".example"; }
 uint64_t PldOf(uint64_t number) { return Hash64(NameOf(number)); }
 
-// The same things done the plain way. It learns from STAR only how far it is: how many vouches were answered, how many
+// The same rules in a simple form. From STAR it learns only the progress: how many vouches were answered, how many
 // edges moved on, and when a round ended.
 class Model {
  public:
@@ -45,7 +45,7 @@ class Model {
                        .fresh = url.fresh,
                        .record = std::string(url.record)});
   }
-  // Until so many vouches were answered, ever.
+  // Goes on until this many vouches were answered in all.
   void AnswerVouches(uint64_t until) {
     ASSERT_LE(vouches_answered_, until);
     while (vouches_answered_ < until) {
@@ -54,7 +54,7 @@ class Model {
       Apply();
     }
   }
-  // So many new edges have left the set of edges.
+  // This many new edges have left the set of edges.
   void EdgesTaken(uint64_t count) {
     for (; count > 0; --count) {
       ASSERT_FALSE(new_edges_.empty());
@@ -67,7 +67,7 @@ class Model {
       }
     }
   }
-  // So many have reached the domains, the first first.
+  // This many have reached the domains, the oldest first.
   void EdgesMoved(uint64_t raises, uint64_t vouches) {
     for (uint64_t left = raises + vouches; left > 0; --left) {
       ASSERT_FALSE(between_.empty());
@@ -87,7 +87,7 @@ class Model {
     const Standing standing = Apply();
     return {record, standing};
   }
-  // A round ended; so many tuples are not in it.
+  // A round ended; this many tuples are not part of it.
   void RoundEnded(uint64_t left) {
     while (tuples_.size() > left) {
       ASSERT_EQ(tuples_.front().kind, Kind::kRaise) << "its round ended and it did not come out";
@@ -194,8 +194,8 @@ class Model {
   uint64_t unvouched_ = 0;
   std::set<std::pair<uint64_t, uint64_t>> edges_;
   std::deque<std::pair<uint64_t, uint64_t>> new_edges_;  // in order, not yet found to be new
-  std::deque<Tuple> between_;                            // vouches and raises that the domains do not have
-  std::deque<Tuple> tuples_;                             // that the domains have and did not answer
+  std::deque<Tuple> between_;                            // vouches and raises on their way to the domains
+  std::deque<Tuple> tuples_;                             // that the domains have and have not answered
   std::map<uint64_t, Domain> domains_;
   std::map<uint32_t, uint32_t> budgets_;
 };
@@ -223,7 +223,7 @@ struct Taken : StandingSink {
   std::vector<std::string> later;  // Q_F
 };
 
-enum class Where : uint8_t { kAtOnce, kLater, kOtherThreads };  // rounds run
+enum class Where : uint8_t { kAtOnce, kLater, kOtherThreads };  // where rounds run
 
 struct Course {
   uint64_t seed = 1;
@@ -232,7 +232,7 @@ struct Course {
   int steps = 300;
   uint64_t memory = StarOptions::kMinMemory;
   uint64_t disk = uint64_t{1} << 30;
-  uint64_t batch = 60;  // of edges and URLs at a step, at most
+  uint64_t batch = 60;  // edges and URLs per step, at most
   uint64_t domains = 40;
   uint64_t few = 40;  // taken at a time, if not all
   uint32_t vouch_base = 0;
@@ -276,7 +276,7 @@ class Machine {
   uint64_t busy() const { return busy_; }
   const Star& star() const { return *star_; }
   uint64_t crashes() const { return crashes_; }
-  uint64_t most_raises() const { return most_raises_; }  // that waited at a time
+  uint64_t most_raises() const { return most_raises_; }  // the most that waited at one time
 
  private:
   struct Saved {
@@ -377,7 +377,7 @@ class Machine {
     ASSERT_TRUE(took) << took.error().ToString();
     ASSERT_LE(*took, max);
     const StarCounts after = star_->counts();
-    // A caller who goes by ResultsReady neither misses anything nor turns in circles.
+    // A caller that relies on ResultsReady misses nothing and does not loop for ever.
     if (ready && max > 0) {
       ASSERT_TRUE(*took > 0 || after.edges_new > before.edges_new || star_->vouches_asked() > asked_before);
     }
@@ -542,8 +542,8 @@ TEST(StarModelTest, CrashesChangeNothing) {
   EXPECT_GT(crashes, 100U);
 }
 
-// Memory full at every other step, and the disk's bound so near that much is refused: also edges that STAR took itself,
-// as vouches and as raises.
+// Memory is full at every other step, and the disk's bound is so near that much is refused, even edges that STAR itself
+// passes on as vouches and raises.
 TEST(StarModelTest, NothingIsLostAtTheBounds) {
   uint64_t busy = 0;
   uint64_t queued = 0;

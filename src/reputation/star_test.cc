@@ -37,7 +37,7 @@ struct Store {
     EXPECT_TRUE(opened) << opened.error().ToString();
     star = *std::move(opened);
   }
-  ~Store() { executor.RunAll(); }  // or DRUM would wait for its round for ever
+  ~Store() { executor.RunAll(); }  // otherwise DRUM would wait for its round for ever
 
   Status AddUrl(std::string_view pld, std::string_view record, uint32_t tick = 0, uint16_t horizon = 4,
                 bool fresh = true) {
@@ -52,7 +52,7 @@ struct Store {
   Status AddEdge(std::string_view source, std::string_view target) {
     return star->AddEdge(Hash64(source), Hash64(target));
   }
-  // Everything that waits, edges before URLs that come after.
+  // Takes everything that waits; edges before URLs that come after them.
   void Settle(Standings& sink) {
     for (int i = 0; i < 100; ++i) {
       now += 1'000'000 * kSecond;
@@ -172,7 +172,7 @@ TEST(StarTest, HungerStartsRoundsForUrlsAndPatienceForEdges) {
   EXPECT_EQ(star.Take(sink, 5, 6 * kSecond).value(), 1U);
   EXPECT_FALSE(star.ResultsReady());
   EXPECT_EQ(sink.all.size(), 1U);
-  // The in-degree waits in the domains, and nobody is hungry for that.
+  // The in-degree waits in the domains, and no round is started just for that.
   EXPECT_EQ(star.waiting(), 0U);
   EXPECT_EQ(star.domains_drum().waiting(), 1U);
   EXPECT_GT(star.NextRoundTime(7 * kSecond, true), 30 * kSecond);
@@ -204,7 +204,7 @@ TEST(StarTest, ARefusedUrlIsNotForgotten) {
 }
 
 TEST(StarTest, AFailedRoundIsTriedAgainAndCountsOnce) {
-  // Learn how many operations there are, then break each of them once.
+  // Count the operations, then let each of them fail once.
   uint64_t operations = 0;
   uint64_t first = 0;
   uint64_t failures = 0;

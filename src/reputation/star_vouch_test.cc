@@ -1,4 +1,4 @@
-// How far domains that link to each other can raise themselves, and that others are not held back.
+// How far domains that link to each other can raise themselves, and that honest domains are not held back.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ class Vouching {
     }
   }
   void StartRound() {
-    static_cast<void>(star_->WantsRound(now_, true));  // from now on something waits
+    static_cast<void>(star_->WantsRound(now_, true));  // notes that something waits from now on
     now_ += int64_t{1} << 40;
     ASSERT_TRUE(star_->StartRound(now_, true));
   }
@@ -101,7 +101,7 @@ class Vouching {
 };
 
 constexpr uint64_t kFarm = 300;
-constexpr uint64_t kHonest = 10'000;  // linked to by kFarm others that have nothing to do with each other
+constexpr uint64_t kHonest = 10'000;  // linked to by kFarm others that do not link to each other
 
 double MeanOfFarm(Vouching& vouching) {
   const auto domains = vouching.Domains();
@@ -123,7 +123,7 @@ class FarmTest : public testing::TestWithParam<Limits> {
   double MostMean() const { return GetParam().base / (1 - GetParam().percent / 100.0); }
 };
 
-// Everyone's in-degree rises together, so that each link is made with the largest allowance there can be.
+// All in-degrees rise together, so that each link is made with the largest possible allowance.
 TEST_P(FarmTest, PatientFarmsReachTheBoundAndNoMore) {
   Vouching vouching(Limited(GetParam().base, GetParam().percent));
   const auto rounds = static_cast<uint64_t>(MostMean() * 1.2) + 2;
@@ -216,7 +216,7 @@ TEST(StarVouchTest, ADomainThatManyVouchForMayVouchForMany) {
     of_unknown += domains.contains(Mix64(3000 + i)) ? 1 : 0;
   }
   EXPECT_EQ(of_known, 34U);
-  EXPECT_EQ(of_unknown, 4U) << "nobody knows it: the base";
+  EXPECT_EQ(of_unknown, 4U) << "no domain links to it: the base";
   EXPECT_EQ(vouching.star().counts().edges_unvouched, 62U);
 }
 
@@ -286,7 +286,7 @@ TEST(StarVouchTest, APercentageWithoutBoundIsRefused) {
   const auto star = Star::Open(env, manifest, executor, Limited(16, 91));
   ASSERT_FALSE(star);
   EXPECT_EQ(star.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(star.error().message(), HasSubstr("vouch_percent is 91, at most 90"));
+  EXPECT_THAT(star.error().message(), HasSubstr("vouch_percent is 91, but must be at most 90"));
 }
 
 TEST(VouchLimitsTest, AllowancesRoundDownAndDoNotOverflow) {

@@ -1,7 +1,7 @@
 // What the answer to GET /robots.txt means for the host (RFC 9309 section 2.3.1), as a pure function.
 //
-// One departure: 429 is a 4xx, and the RFC would let everything be fetched; but a host that says "too many requests"
-// is not asked for more, so it counts as unreachable for now.
+// One departure: 429 is a 4xx, and the RFC would let everything be fetched; but a host that answers "too many requests"
+// must not get more, so it counts as unreachable for now.
 
 #pragma once
 
@@ -18,7 +18,7 @@ enum class RobotsVerdict : uint8_t {
 
 inline constexpr int kMaxRobotsRedirects = 5;
 
-// `status` 0 stands for no answer at all: DNS, connection, TLS, time-out or a broken answer.
+// `status` 0 means no answer at all: DNS, connection, TLS, time-out or a broken answer.
 constexpr RobotsVerdict RobotsForStatus(int status, int redirects_followed) {
   if (status >= 200 && status < 300) return RobotsVerdict::kUseFile;
   if (status == 429) return RobotsVerdict::kDisallowAll;
@@ -31,7 +31,8 @@ constexpr RobotsVerdict RobotsForStatus(int status, int redirects_followed) {
     case 308:
       return redirects_followed < kMaxRobotsRedirects ? RobotsVerdict::kFollow : RobotsVerdict::kAllowAll;
     default:
-      // 1xx and the other 3xx carry no file and no target; RFC 9309 names no meaning, so the careful one.
+      // 1xx and the other 3xx carry no file and no target; RFC 9309 does not define them, so the careful choice is
+      // made.
       return RobotsVerdict::kDisallowAll;
   }
 }

@@ -6,12 +6,12 @@
 //
 // Plain rules (no star, no $) are sorted, and each knows the longest other rule that is a prefix of it. The rules that
 // are prefixes of a path are then the last one not after the path and its chain of prefixes: a binary search and at
-// most as many steps as the path has bytes. The other rules stand in the order of precedence, so that the first one to
-// match decides; a set of the byte pairs that each needs (path_pattern.h) turns most of them away with one AND.
+// most as many steps as the path has bytes. The other rules are in the order of precedence, so that the first one to
+// match decides; a set of the byte pairs that each needs (path_pattern.h) rules most of them out with one AND.
 //
 // Bound of a match: O(log n · |path|) for plain rules, O(|path| + |rule|) for each of the others that is tried, in any
 // case; and those are tried on kMaxMatchBytes of path in all. A path for which that is not enough, of a file with tens
-// of thousands of starred rules, is not allowed: who writes such a file is left alone.
+// of thousands of starred rules, is not allowed: the careful choice.
 //
 // Format, little-endian (docs/formats/robots_rules.md has a worked example). U is 2 bytes wide, or 4 with the flag
 // wide:
@@ -40,7 +40,7 @@
 
 namespace portolan {
 
-// On disk. Whose rules these are.
+// On disk. Which group the rules come from.
 enum class RobotsGroup : uint8_t {
   kNone = 0,   // no group was for us: everything is allowed
   kAny = 1,    // the group of *
@@ -88,7 +88,7 @@ class RobotsRules {
   std::optional<uint32_t> crawl_delay_ms_;
 };
 
-// Collects rules and writes them. Memory: the rules' canonical text and 40 bytes a rule.
+// Collects rules and writes them. Memory: the rules' canonical text and 40 bytes per rule.
 class RobotsRulesBuilder {
  public:
   // A rule that can match nothing is left out. So is one whose canonical form is past kMaxRule bytes: no URL that is
@@ -112,7 +112,7 @@ class RobotsRulesBuilder {
   std::optional<uint32_t> crawl_delay_ms_;
 };
 
-// Rules that allow everything, or nothing, for a host whose file could not be had.
+// Rules that allow everything, or nothing, for a host whose file could not be fetched.
 std::string WholeRobotsRules(bool allow);
 
 }  // namespace portolan

@@ -178,7 +178,7 @@ TEST(RobotsRulesTest, HostilePatternsCostLinearTime) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(Allows(rules, path));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(took.count(), 2.0);  // quadratic would be 3 · 10^8 steps a match
+  EXPECT_LT(took.count(), 2.0);  // quadratic would be 3 · 10^8 steps per match
 }
 
 TEST(RobotsRulesTest, ManyStarredRulesCostABoundedTime) {

@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, uint16_t>, 17> kDirectives = {{
     {"noai", RobotsTag::kNoAi},
     {"noimageai", RobotsTag::kNoAi},
     {"noml", RobotsTag::kNoAi},
-    // Known, and nothing that we could break.
+    // Known directives that do not concern us.
     {"all", 0},
     {"index", 0},
     {"follow", 0},
@@ -40,7 +40,7 @@ std::string_view TrimmedDirective(std::string_view text) {
   return text.substr(from, text.find_last_not_of(kBlanks) + 1 - from);
 }
 
-// Directives that are followed by a colon and a value: what stands before the colon is no agent.
+// Directives that are followed by a colon and a value: what stands before the colon is not an agent.
 bool TakesValue(std::string_view name) { return StartsWithIgnoringCase(name, "max-"); }
 
 // The date at the front of `list`, which may hold one comma (after a weekday), and how many bytes of the list it takes.

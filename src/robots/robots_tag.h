@@ -1,6 +1,6 @@
-// RobotsTag: what a page asks of crawlers about itself, in <meta name=robots> and in X-Robots-Tag fields.
+// RobotsTag: a page's directives for crawlers, in <meta name=robots> and in X-Robots-Tag fields.
 //
-// No RFC: the values are those that search engines document. A value for everybody and values for our agent add up, and
+// No RFC: the values are those that search engines document. Values for all agents and values for our agent add up, and
 // the stricter always wins. Unknown directives are ignored. Values may hold parameters ("max-snippet: -1"); only
 // unavailable_after's date is read.
 
@@ -32,7 +32,7 @@ class RobotsTag {
   // A <meta> element's name and content. Names other than "robots" and our agent are ignored.
   void AddMeta(std::string_view name, std::string_view content);
 
-  // The value of one X-Robots-Tag field. "agent: a, b" speaks to that agent only, up to the next agent in the field.
+  // The value of one X-Robots-Tag field. "agent: a, b" applies to that agent only, up to the next agent in the field.
   void AddField(std::string_view value);
 
   bool Has(Flag flag) const { return (flags_ & flag) != 0; }

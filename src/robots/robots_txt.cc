@@ -34,10 +34,10 @@ Key KeyOf(std::string_view name) {
   return Key::kUnknown;
 }
 
-// A NUL byte is nothing that anybody meant.
+// A NUL byte is never intended.
 bool IsAsciiBlank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\0'; }
 
-// The characters of Unicode that show as nothing: its white space, the zero-width space, the byte order mark.
+// The invisible characters of Unicode: its white space, the zero-width space, the byte order mark.
 bool IsUnicodeBlank(std::string_view sequence) {
   if (sequence.size() == 2) return sequence == "\xc2\x85" || sequence == "\xc2\xa0";
   if (sequence.size() != 3) return false;
@@ -163,11 +163,11 @@ RobotsTxt ParseRobots(std::string_view bytes, const RobotsOptions& options) {
   bool for_own = false;    // the open group names our agent
   bool for_any = false;    // the open group is for *
   bool in_agents = false;  // no rule has come yet in the open group
-  // The agents that a Crawl-delay line speaks to: those named since the last rule or Crawl-delay.
+  // The agents that a Crawl-delay line applies to: those named since the last rule or Crawl-delay.
   bool delay_own = false;
   bool delay_any = false;
   bool in_delay_agents = false;
-  std::set<std::string_view> sitemaps;  // ordered, not hashed: strangers choose them
+  std::set<std::string_view> sitemaps;  // ordered, not hashed: outsiders choose them
   for (Lines lines(bytes); !lines.done();) {
     std::string_view line = lines.Next();
     if (line.empty()) continue;

@@ -43,7 +43,7 @@ bool SitemapParser::Reader::Emit(SitemapEntry& entry) {
   return outcome_ == SitemapOutcome::kGoing;
 }
 
-// One URL a line; other lines are passed over.
+// One URL per line; other lines are skipped.
 class SitemapParser::TextReader final : public SitemapParser::Reader {
  public:
   TextReader(const SitemapLimits& limits, const std::function<bool(SitemapEntry&)>& on_entry)
@@ -104,7 +104,7 @@ SitemapKind SitemapParser::kind() const { return reader_ ? reader_->kind() : Sit
 
 size_t SitemapParser::entries() const { return reader_ ? reader_->entries() : 0; }
 
-// Decoded bytes. The reader is chosen by the first one that is no blank and no byte order mark.
+// Decoded bytes. The reader is chosen by the first byte that is neither a blank nor a byte order mark.
 void SitemapParser::Read(std::string_view decoded) {
   bytes_ += decoded.size();
   if (bytes_ > limits_.max_bytes) {

@@ -1,9 +1,10 @@
-// SitemapParser: the URLs that a site hands out itself: XML sitemaps and sitemap indexes (sitemaps.org), text sitemaps,
-// RSS 0.9x, 1.0 and 2.0, and Atom (RFC 4287). Plain or gzipped, by pieces of any size.
+// SitemapParser: reads the URLs that a site lists itself: XML sitemaps and sitemap indexes (sitemaps.org), text
+// sitemaps, RSS 0.9x, 1.0 and 2.0, and Atom (RFC 4287). Plain or gzipped, in pieces of any size.
 //
-// Element names are taken without their prefix and whatever their namespace, since many files get it wrong; what tells
-// <loc> from <image:loc> is that it stands directly in <url>. Entries come out as they end; what stands before an error
-// has been given. URLs are handed over as written, without blanks around them: the caller resolves and checks them.
+// Element names are taken without their prefix and whatever their namespace, since many files get it wrong; <loc>
+// differs from <image:loc> in that it is a direct child of <url>. Entries are reported when they end; those before an
+// error have been reported. URLs are handed over as written, without blanks around them: the caller resolves and checks
+// them.
 //
 // Hostile XML is refused with a name: entity declarations (and so every entity bomb), nesting past max_depth, one piece
 // of markup or text past kMaxToken. Expat is never given an external entity to load.
@@ -35,8 +36,8 @@ enum class SitemapOutcome : uint8_t {
   kTooMany,    // more than max_entries; exactly that many were given
   kTooLarge,   // more than max_bytes after decoding, or a bomb
   kBadCoding,  // gzip that does not decode
-  kNoSitemap,  // well-formed, but none of the kinds
-  kStopped,    // the callback said so
+  kNoSitemap,  // well-formed, but not a sitemap or feed
+  kStopped,    // the callback returned false
 };
 std::string_view SitemapOutcomeName(SitemapOutcome outcome);
 

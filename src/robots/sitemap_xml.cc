@@ -96,7 +96,7 @@ ChangeFrequency ParseFrequency(std::string_view text) {
   return ChangeFrequency::kNone;
 }
 
-// Entries have few links; an entry of thousands is no entry.
+// Entries have few links; an entry with thousands is not a real one.
 constexpr size_t kMaxEntryLinks = 64;
 
 }  // namespace
@@ -111,8 +111,8 @@ class SitemapParser::XmlReader final : public SitemapParser::Reader {
     XML_SetCharacterDataHandler(parser_, &OnText);
     XML_SetEntityDeclHandler(parser_, &OnEntityDeclaration);
     XML_SetUnknownEncodingHandler(parser_, &OnUnknownEncoding, nullptr);
-    // As if a DTD had been named that we do not read: an entity nobody declared (&nbsp;) is then passed over instead of
-    // ending the document.
+    // As if a DTD had been named that we do not read: an undeclared entity (&nbsp;) is then skipped instead of ending
+    // the document.
     XML_SetParamEntityParsing(parser_, XML_PARAM_ENTITY_PARSING_UNLESS_STANDALONE);
     XML_SetExternalEntityRefHandler(parser_, &OnExternalEntity);
     XML_UseForeignDTD(parser_, XML_TRUE);
@@ -183,7 +183,7 @@ class SitemapParser::XmlReader final : public SitemapParser::Reader {
   void Parse(std::string_view piece, bool last) {
     const XML_Status status = XML_Parse(parser_, piece.data(), static_cast<int>(piece.size()), last ? 1 : 0);
     if (status == XML_STATUS_ERROR && outcome_ == SitemapOutcome::kGoing) {
-      // A document that is none of our kinds is that first of all.
+      // If the document is of no known kind, that outcome comes first.
       const bool other = kind_ == SitemapKind::kUnknown && !path_.empty();
       outcome_ = other ? SitemapOutcome::kNoSitemap : SitemapOutcome::kMalformed;
     }
@@ -280,7 +280,7 @@ class SitemapParser::XmlReader final : public SitemapParser::Reader {
   }
 
   void Text(std::string_view text) {
-    // More than a URL may have, and blanks around it: the end is of no use to anybody.
+    // More than the longest URL and the blanks around it: the rest is not needed.
     const size_t enough = limits_.max_url + 4096;
     if (wants_text_ && text_.size() <= enough) text_ += text;
     const bool in_entry = !path_.empty() && (path_.back() == Tag::kUrl || path_.back() == Tag::kSitemap);

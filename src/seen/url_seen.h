@@ -1,17 +1,18 @@
 // UrlSeen: is this URL new? (thesis ch. IV: URLseen, DRUM's first user.)
 //
 // Links stream in as hash and record; the records of those never offered before come out, in arrival order. Recent ones
-// are turned away in RAM by DRUM's cache of recent keys (the thesis' recent-URL cache, ch. V), the rest wait in DRUM
-// for a round. When a round starts:
+// are dropped in RAM by DRUM's cache of recent keys (the thesis' recent-URL cache, ch. V), the rest wait in DRUM for a
+// round. When a round starts:
 //   - DRUM's memory is full, or its disk bound is reached: by itself;
-//   - the caller is hungry (the frontier runs dry): StartRound, at the pace that RoundPace allows. Z small: at once, so
-//     that a link of a small crawl is eligible within milliseconds; Z large: rarely, since a round rewrites Z.
+//   - the caller is hungry (the frontier runs dry): StartRound, at the pace that RoundPace allows. If Z is small, at
+//     once, so that a link of a small crawl is eligible within milliseconds; if Z is large, rarely, since a round
+//     rewrites Z.
 //
 // Thread: one owner; rounds run on the executor. Reads no clock: the time comes with the calls.
 // Invariant: offered = recent + unique + duplicates + waiting, always, and after recovery.
 // Memory bound: Options::memory.
-// Room: so many links are taken for sure. At the bound of the disk there is none until Take has handed out the round's
-// records; since Take needs no room here, there always is some again.
+// Room: the number of links that Add is guaranteed to take. At the disk bound it is 0 until Take has handed out the
+// round's records. Take needs no room here, so there will always be room again.
 // Durability: Checkpointable, as DRUM is. The cache begins empty, which costs traffic, not answers.
 
 #pragma once
@@ -38,7 +39,7 @@ struct UrlSeenOptions {
   std::string name = "urlseen";
   // At least kMinMemory, so that the longest URL (8000 bytes) fits beside its neighbours.
   uint64_t memory = uint64_t{64} << 20;
-  // Of it for the cache of recent URLs (disk/recent_keys.h); DRUM's choice when absent, 0: none.
+  // The part of it for the cache of recent URLs (disk/recent_keys.h); chosen by DRUM when absent, 0: no cache.
   std::optional<uint64_t> recent_memory;
   uint64_t disk = uint64_t{16} << 30;
   Codec codec = Codec::kLz4;
@@ -60,7 +61,8 @@ struct UrlSeenCounts {
 class UniqueSink {
  public:
   virtual ~UniqueSink() = default;
-  // The bytes die when this returns. An error ends Take, which returns it; the record was not taken and comes again.
+  // The bytes are valid only during the call. An error ends Take and is returned by it; the record counts as not taken
+  // and comes again.
   virtual Status OnUnique(std::string_view record) = 0;
 };
 
@@ -72,21 +74,21 @@ class UrlSeen : public Checkpointable {
                                                const UrlSeenOptions& options);
 
   uint64_t Room() const { return drum_->Room(kMaxUrlRecord); }
-  // When nothing waits: never less for long.
+  // The room when nothing waits. Room is never less than this for long.
   uint64_t EmptyRoom() const { return drum_->plan().empty_room(); }
 
-  // kBusy: there was no room. kNoSpace, kIo: the disk refuses. The link was not taken then.
+  // kBusy: there was no room. kNoSpace, kIo: the disk failed. In all these cases the link was not taken.
   Status Add(uint64_t hash, std::string_view record);
 
-  // Hands out new records of a finished round while it has answers, looking at up to `max` links; returns at how many
-  // it looked. 0: no round is finished, or all of it is handed out.
+  // Hands out new records of a finished round, looking at up to `max` links; returns how many it looked at. 0: no round
+  // is finished, or all its answers are handed out.
   Result<uint64_t> Take(UniqueSink& sink, uint64_t max, int64_t now_ns);
 
-  // Is it time to start a round on the caller's hunger?
+  // Is it time to start a round because the caller is hungry (needs URLs)?
   bool WantsRound(int64_t now_ns, bool hungry) { return pace_.Wants(*drum_, now_ns, hungry); }
-  // When it will be if nothing else happens: for a timer. kNever while a round is on or nothing waits.
+  // When that will be if nothing else happens: for a timer. kNever while a round is on or nothing waits.
   int64_t NextRoundTime(int64_t now_ns, bool hungry);
-  // Starts one if it wants one; says whether.
+  // Starts a round if WantsRound; returns whether it did.
   Result<bool> StartRound(int64_t now_ns, bool hungry);
 
   bool ResultsReady() const { return drum_->ResultsReady(); }

@@ -1,4 +1,4 @@
-// The hot path's promise about memory, counted by an operator new of this program's own.
+// The hot path allocates nothing: counted by this program's own operator new.
 
 #include <gtest/gtest.h>
 

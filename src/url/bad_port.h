@@ -1,5 +1,5 @@
-// Ports at which no browser asks for a page: other protocols live there, and a request is an attempt to make their
-// servers do something (the Fetch standard's "bad ports", https://fetch.spec.whatwg.org/#port-blocking).
+// Ports that browsers do not use: other protocols use them, and a request could make their servers do something (the
+// Fetch standard's "bad ports", https://fetch.spec.whatwg.org/#port-blocking).
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // Finding the first byte of a set, sixteen bytes at a time where the machine has SSSE3, one at a time elsewhere.
 //
-// There are no bounds: the text stands in a buffer of our own and is followed by kScanPadding bytes of a member of the
+// There are no bounds checks: the text is in our own buffer and is followed by kScanPadding bytes of a member of the
 // set (a sentinel), so that every scan ends, and reads past the text stay within the buffer.
 
 #pragma once
@@ -34,7 +34,7 @@ class ByteSet {
   bool Has(char c) const { return members_[static_cast<uint8_t>(c)]; }
 
 #if defined(__SSSE3__)
-  // A bit for each of the sixteen bytes that is a member. The low half of a byte chooses a row of eight bits, the high
+  // One bit for each of the sixteen bytes: is it a member? The low half of a byte chooses a row of eight bits, the high
   // half one of them.
   unsigned Members(__m128i block) const {
     const __m128i rows = _mm_load_si128(reinterpret_cast<const __m128i*>(rows_.data()));

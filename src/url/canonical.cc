@@ -160,8 +160,8 @@ int64_t UrlEditor::NormalizeRange(uint32_t begin, uint32_t end) {
 }
 
 // Takes session ids out of the path: ";jsessionid=…" after a segment, and whole segments of ASP.NET. A segment that
-// would become a dot segment without its session id keeps it: resolving it now could climb out of where the server
-// meant.
+// would become a dot segment without its session id keeps it: resolving it now could leave the directory that the
+// server meant.
 void UrlEditor::DropPathSessions() {
   const std::string_view path = url_.path();
   if (path.find(';') == std::string_view::npos && path.find('(') == std::string_view::npos) return;
@@ -217,7 +217,7 @@ void UrlEditor::FilterQuery(CanonicalRules rules) {
     std::memmove(to, parameter.data(), parameter.size());
     to += parameter.size();
   }
-  // Where nothing is left of the parameters, the '?' goes too.
+  // If no parameter is left, the '?' is dropped, too.
   if (!kept_any) --to;
   const auto gap = static_cast<size_t>(begin + query.size() - to);
   if (gap == 0) return;

@@ -1,11 +1,11 @@
-// The crawl's canonical form of a URL: one spelling for what is, as far as can be told without fetching, one page.
+// The crawl's canonical form of a URL: one spelling for one page, as far as that can be known without fetching.
 //
 // Parsing already gives one spelling of much (scheme and host in lower case, IDNA, default port dropped, dot segments
-// resolved whether written "." or "%2e", an empty path as "/"). On top of it stand the rules below, each a bit that can
-// be switched. docs/canonical.md has them with examples, lists of names, and the reasons.
+// resolved whether written "." or "%2e", an empty path as "/"). The rules below are applied after it; each is a bit
+// that can be switched. docs/canonical.md has examples, lists of names, and the reasons.
 //
 // Invariants: canonicalising twice is canonicalising once, and the result parses to itself, for each set of rules.
-// Memory bound: escapes may grow threefold ("%" becomes "%25"); the scratch is eight bytes a query parameter.
+// Memory bound: escapes may grow threefold ("%" becomes "%25"); the scratch is eight bytes per query parameter.
 
 #pragma once
 
@@ -36,9 +36,9 @@ class CanonicalRules {
   constexpr CanonicalRules(CanonicalRule rule) : bits_(static_cast<uint32_t>(rule)) {}  // NOLINT: meant to convert
 
   static constexpr CanonicalRules None() { return {}; }
-  // What every crawl does: rules that change no page's meaning.
+  // Always on: rules that do not change which page is meant.
   static constexpr CanonicalRules Default();
-  // Without these a URL cannot be fetched as it stands: no fragment is sent, and no password.
+  // Without these a URL cannot be fetched as it is: fragments and passwords are never sent.
   static constexpr CanonicalRules Needed();
   static constexpr CanonicalRules All();
 

@@ -1,6 +1,7 @@
-// The URL Standard's sets of code points, one table of bits a byte.
+// The URL Standard's sets of code points, one table of bits per byte.
 //
-// Percent-encode sets hold every byte from 0x80 on, for they speak of code points and only ASCII ones can be outside.
+// Percent-encode sets hold every byte from 0x80 on, because they are defined on code points and only ASCII ones can be
+// outside.
 
 #pragma once
 

@@ -63,7 +63,7 @@ std::string_view PublicSuffixes::PublicSuffix(std::string_view host, SuffixChoic
   name[host.copy(name, kLongestName)] = 0;
   const int type = choice == SuffixChoice::kIcann ? PSL_TYPE_ICANN : PSL_TYPE_ANY;
   // From the whole name towards its last label: the first suffix met is the longest. An exception to a wildcard rule
-  // ("!city.kawasaki.jp") makes a name no suffix, as libpsl knows.
+  // ("!city.kawasaki.jp") makes a name not a suffix; libpsl handles that.
   const auto is_suffix = [&](const char* text) { return psl_is_public_suffix2(psl_.get(), text, type) != 0; };
   for (size_t at = 0;;) {
     const size_t dot = host.find('.', at);

@@ -1,6 +1,6 @@
-// The pay-level domain of a host: what somebody registered and paid for (example.co.uk of a.b.example.co.uk).
+// The pay-level domain of a host: the registered name (example.co.uk for a.b.example.co.uk).
 //
-// The Public Suffix List decides, through libpsl. Reputation, budgets and shards go by it.
+// The Public Suffix List decides, through libpsl. Reputation, budgets and shards are per pay-level domain.
 //
 // Thread: const after creation, any number of threads. Memory: libpsl's tables; a call allocates only within libpsl.
 
@@ -29,10 +29,11 @@ class PublicSuffixes {
   static Result<PublicSuffixes> FromText(std::string_view list);
 
   // The registrable domain within `host` (in lower case and ASCII, as Url::hostname() has it; a dot at its end is kept
-  // out). Empty where there is none: the host is itself a public suffix, or no name (an empty label, bytes not ASCII).
+  // out). Empty if there is none: the host is itself a public suffix, or not a name (an empty label, bytes that are not
+  // ASCII).
   std::string_view RegistrableDomain(std::string_view host, SuffixChoice choice) const;
 
-  // The public suffix within `host`; empty where that is no name.
+  // The public suffix within `host`; empty if that is not a name.
   std::string_view PublicSuffix(std::string_view host, SuffixChoice choice) const;
 
   // Never empty for a host: the registrable domain, or else the host itself (IP addresses, suffixes, single labels).

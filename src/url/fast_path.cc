@@ -13,7 +13,7 @@ using namespace url_internal;
 
 namespace {
 
-constexpr size_t kLongest = size_t{1} << 16;  // bytes; longer input goes the long way
+constexpr size_t kLongest = size_t{1} << 16;  // bytes; longer input goes to UrlParser
 
 // The text is followed by '#', so that each of these sets ends a scan at its end.
 constexpr char kSentinel = '#';

@@ -9,8 +9,8 @@
 
 namespace portolan::url_internal {
 
-// Appends the host to `out` and says its kind. After a failure `out` may hold a part of it.
-// `opaque`: the URL's scheme is not special. REQUIRES: text is not empty.
+// Appends the host to `out` and returns its kind. After a failure `out` may hold a part of it. `opaque`: the URL's
+// scheme is not special. REQUIRES: text is not empty.
 UrlStatus AppendHost(std::string_view text, bool opaque, TextBuffer& out, HostKind& kind);
 
 }  // namespace portolan::url_internal

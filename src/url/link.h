@@ -1,6 +1,6 @@
-// The hot path: a link as it stands in a page becomes a canonical URL and its hash, or a named reason why not.
+// The hot path: turns a link of a page into a canonical URL and its hash, or gives a named reason why not.
 //
-//   Link link;                                    // kept and used again for every link of every page
+//   Link link;                                    // reused for every link of every page
 //   switch (ResolveLink(href, base, options, link)) {
 //     case LinkOutcome::kCrawlable:  use(link.url.href(), link.hash, link.host_hash); …
 //
@@ -9,8 +9,8 @@
 // A page in another encoding than UTF-8 has its queries in that: LinkOptions::query_encoder.
 //
 // ResolveLink gives exactly what Url::Assign and Canonicalize give, one after the other; common spellings (plain ASCII:
-// absolute, //host, /path, path, ?query, #fragment) take a shorter way through them that allocates nothing once the
-// link's buffer has grown to the longest URL it met.
+// absolute, //host, /path, path, ?query, #fragment) use a fast path that allocates nothing once the link's buffer has
+// grown to the longest URL so far.
 //
 // Thread: any, with a Link of its own.
 
@@ -39,8 +39,8 @@ enum class LinkOutcome : uint8_t {
   kOtherScheme,   // mailto:, javascript:, data:, ftp: …: not HTTP, whatever follows
   kInvalid,       // the URL parser fails: link.status says why
   kTooLong,       // the canonical form is over LinkOptions::max_length
-  kHostNotInDns,  // a label over 63 bytes or empty, or a name over 253: no resolver would be asked
-  kBadPort,       // another protocol's port (bad_port.h): browsers do not ask there either
+  kHostNotInDns,  // a label over 63 bytes or empty, or a name over 253: it cannot be resolved
+  kBadPort,       // another protocol's port (bad_port.h): browsers do not use it either
 };
 inline constexpr size_t kLinkOutcomes = static_cast<size_t>(LinkOutcome::kBadPort) + 1;
 std::string_view LinkOutcomeName(LinkOutcome outcome);

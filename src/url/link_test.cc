@@ -127,7 +127,7 @@ TEST(LinkTest, QueryIsInTheEncodingOfItsPageAndNothingElseIs) {
   EXPECT_EQ(href("?€&\xf0\x9f\x98\x80"), "http://a/b?%3C%26%238364%3B&%26%23128512%3B%3E");
   EXPECT_EQ(href("?\xff\xe2\x82x"), "http://a/b?%3C%26%2365533%3B%26%2365533%3Bx%3E");
   EXPECT_EQ(latin1.queries, 4);
-  // Printable ASCII is the same in every encoding, so nobody asks.
+  // Printable ASCII is the same in every encoding, so the encoder is not called.
   EXPECT_EQ(href("?a b'#é"), "http://a/b?a%20b%27#%C3%A9");
   EXPECT_EQ(href("é"), "http://a/%C3%A9");
   EXPECT_EQ(href("#x", "http://a/b?é"), "http://a/b?%C3%A9#x");

@@ -1,10 +1,10 @@
 // QueryEncoder: how the encoding of a document writes characters, for the queries of the links in it.
 //
-// The URL Standard percent-encodes a query in the encoding of the document in which it stands, and all else in UTF-8.
-// This module knows no encodings: html/charset_encoder.h has them. Without an encoder a query is UTF-8.
+// The URL Standard percent-encodes a query in the encoding of its document, and everything else in UTF-8. This module
+// has no encodings: html/charset_encoder.h has them. Without an encoder a query is UTF-8.
 //
-// It is asked only for queries of special URLs that are neither ws: nor wss:, and of those only where a byte is no
-// printable ASCII, which all encodings write alike.
+// It is called only for queries of special URLs that are neither ws: nor wss:, and only if a byte is not printable
+// ASCII, which is the same in all encodings.
 //
 // Thread: one owner. Invariant: after End an encoder is as new; only ISO-2022-JP has a state before that.
 

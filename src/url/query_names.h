@@ -1,6 +1,6 @@
-// Which query parameters say who asks rather than what is asked for: session ids and tracking marks.
+// Query parameters that identify the visitor and not the page: session ids and tracking parameters.
 //
-// The lists stand in docs/canonical.md with their sources; a test holds both to the same names.
+// docs/canonical.md has the same lists with their sources; a test compares both.
 
 #pragma once
 

@@ -1,7 +1,7 @@
-// URLs as bytes that came from somewhere: header fields, archives.
+// URLs as raw bytes, from header fields and archives.
 //
-// The URL parser reads text. Bytes that are no UTF-8 (a Latin-1 "é" in a Location field, or in the WARC-Target-URI of
-// an old archive) would all become U+FFFD there, and different URLs one.
+// The URL parser reads text. Bytes that are not UTF-8 (a Latin-1 "é" in a Location field, or in the WARC-Target-URI of
+// an old archive) would all become U+FFFD there, and different URLs would become equal.
 
 #pragma once
 

@@ -1,6 +1,6 @@
-// A growing byte buffer that is written without being cleared first and keeps its memory when it is used again.
+// A growing byte buffer that is not cleared before it is written, and keeps its memory when it is reused.
 //
-// std::string fills what it grows; a URL parser writes every byte itself, eighty at a time, four million times a
+// std::string fills what it grows; a URL parser writes every byte itself, eighty at a time, four million times per
 // second. Growth doubles, so that n appended bytes cost O(n).
 
 #pragma once
@@ -41,7 +41,8 @@ class TextBuffer {
 
   void Clear() { size_ = 0; }
 
-  // Room for `more` bytes after the end. The pointer is to the end and dies with the next call that grows.
+  // Room for `more` bytes after the end. The pointer is to the end and is valid until the next call that grows the
+  // buffer.
   char* Reserve(size_t more) {
     if (capacity_ - size_ < more) [[unlikely]] {
       Grow(more);

@@ -23,7 +23,7 @@
 // standard's decoder does: each broken sequence is one U+FFFD.
 //
 // Thread: a Url has one owner. Parsing keeps no state between calls, apart from ICU's immutable tables.
-// Memory bound: nine bytes a byte of input (a broken byte becomes %EF%BF%BD), fourteen where a query encoder cannot
+// Memory bound: nine bytes per byte of input (a broken byte becomes %EF%BF%BD), fourteen where a query encoder cannot
 // write U+FFFD (%26%2365533%3B), plus the base.
 
 #pragma once
@@ -72,7 +72,7 @@ class Url {
   // `base` may be null. The text may be anything.
   static std::optional<Url> Parse(std::string_view input, const Url* base = nullptr);
 
-  // The same into this object, whose buffer is used again; unless kOk is returned, the object is then empty.
+  // The same into this object, whose buffer is reused. Unless kOk is returned, the object is empty afterwards.
   // `query_encoder` is that of the document where the input stands; null for UTF-8.
   // REQUIRES: base is not this object, and input is not a view of it.
   UrlStatus Assign(std::string_view input, const Url* base = nullptr, QueryEncoder* query_encoder = nullptr);
@@ -83,7 +83,7 @@ class Url {
   bool empty() const { return text_.size() == 0; }
   size_t size() const { return text_.size(); }
 
-  // Views die with the next change of this object.
+  // Views are valid until the next change of this object.
   std::string_view href() const { return text_.view(); }
   std::string_view scheme() const { return Piece(0, scheme_end_); }                    // "https"
   std::string_view username() const { return Piece(username_begin_, username_end_); }  // percent-encoded
@@ -94,7 +94,7 @@ class Url {
   std::string_view path() const { return Piece(path_begin_, query_begin_); }
   std::string_view query() const;                                                          // without '?'
   std::string_view fragment() const;                                                       // without '#'
-  std::string_view path_and_query() const { return Piece(path_begin_, fragment_begin_); }  // what HTTP asks for
+  std::string_view path_and_query() const { return Piece(path_begin_, fragment_begin_); }  // the request target of HTTP
 
   // As the DOM's URL object spells them.
   std::string_view protocol() const { return Piece(0, empty() ? 0 : scheme_end_ + 1); }  // "https:"

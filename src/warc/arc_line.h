@@ -5,11 +5,11 @@
 //
 // Fields are separated by one blank. URLs with blanks in them exist, so the line is read from its end.
 //
-// Writers erred, and other readers take what they wrote. A line that cannot be read so is read once more by its words:
-// the address and the date behind it are where they can be found, the URL is what stands before them, the length is the
-// last word. That takes fields apart by several blanks or tabs, a type with parameters ("text/html; charset=utf-8"),
-// one that is missing, and lines of the other version. A line is a record's if what it has cannot well be anything
-// else: a scheme and a date, or an address and a length.
+// Some writers made errors, and other readers accept their files. A line that cannot be read this way is read again
+// word by word: it searches for an address followed by a date; the URL is what comes before them, the length is the
+// last word. That accepts fields separated by several blanks or tabs, a type with parameters ("text/html;
+// charset=utf-8"), a missing type, and lines of the other version. A line counts as a record's line if it can hardly be
+// anything else: it has a scheme and a date, or an address and a length.
 
 #pragma once
 
@@ -30,17 +30,17 @@ struct ArcLine {
   std::string_view offset;
   std::string_view filename;
   std::string_view length;
-  bool by_words = false;      // the fields are not apart by one blank each, or not those of the version
+  bool by_words = false;      // the fields are not separated by one blank each, or not those of the version
   bool extra_return = false;  // the line ends with CR CR LF
 
   bool is_version_block() const { return url.starts_with("filedesc:"); }
   std::optional<uint64_t> LengthValue() const;
 };
 
-// The line without its LF. Nothing where it is no record's.
+// The line without its LF. nullopt if it is not a record's line.
 std::optional<ArcLine> ParseArcLine(std::string_view line, int version);
 
-// The version of a line whose file has not said it.
+// The version of a line whose file does not state it.
 int GuessArcVersion(std::string_view line);
 
 // Four numbers with dots, or an IPv6 address.

@@ -1,5 +1,5 @@
-// ArchivedChunks: takes HTTP/1.1 chunked framing off an archived body. More tolerant than http/chunked.h: archives hold
-// bodies that say chunked and are not, and what a broken one had before it broke still counts.
+// ArchivedChunks: removes HTTP/1.1 chunked framing from an archived body. More tolerant than http/chunked.h: archives
+// hold bodies that are declared chunked and are not, and the part of a broken body before the error is kept.
 //
 // Feed pieces of any size; decoded bytes go to a function as views of the input. A framing that breaks ends decoding
 // (`broken`), and what follows is dropped. Memory: a few bytes.

@@ -128,7 +128,7 @@ Result<CdxjLine> ParseCdxj(std::string_view text) {
   const std::string_view rest = text.substr(second + 1);
   // A line is one level deep; the parser keeps a stack, so deeper ones cost memory in proportion to their length.
   const auto object = nlohmann::ordered_json::parse(rest, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return Fail(ErrorCode::kCorrupt, "no JSON object behind the timestamp");
+  if (!object.is_object()) return Fail(ErrorCode::kCorrupt, "no JSON object after the timestamp");
   for (const auto& [name, value] : object.items()) {
     const bool quoted = value.is_string();
     line.fields.push_back({name, quoted ? value.get<std::string>() : value.dump(), !quoted});

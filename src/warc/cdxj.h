@@ -1,4 +1,4 @@
-// CDXJ: the index of an archive, one line a capture, sorted by bytes.
+// CDXJ: the index of an archive, one line per capture, sorted by bytes.
 //
 //   org,example)/page 20260131123001 {"url": "https://example.org/page", "mime": "text/html", … "filename": "…"}
 //
@@ -28,16 +28,16 @@ struct CdxjLine {
   std::string timestamp;  // 14 digits
   std::vector<CdxjField> fields;
 
-  // The value of a key, empty where it is not there.
+  // The value of a key, empty if it is absent.
   std::string_view Get(std::string_view name) const;
   bool operator==(const CdxjLine&) const = default;
 };
 
-// What the crawler knows of a capture it has just archived. Empty values are left out of the line.
+// What the crawler knows about a capture it has just archived. Empty values are left out of the line.
 struct Capture {
   std::string_view url;
   std::string_view mime;           // as the server said, without parameters
-  std::string_view mime_detected;  // as the bytes say
+  std::string_view mime_detected;  // detected from the bytes
   int status = 0;
   std::string_view payload_sha1;  // raw
   uint64_t length = 0;
@@ -63,7 +63,7 @@ void AppendCapture(std::string_view key, std::string_view timestamp, const Captu
 // Appends "key timestamp {…}", no line end. Blanks and controls in key and timestamp are percent-encoded.
 void AppendCdxj(const CdxjLine& line, CdxjStyle style, std::string& out);
 
-// kCorrupt with the reason where the text is no such line. Values that are themselves objects or lists are kept as
+// kCorrupt with the reason if the text is not such a line. Values that are themselves objects or lists are kept as
 // their JSON text.
 Result<CdxjLine> ParseCdxj(std::string_view text);
 

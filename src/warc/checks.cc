@@ -14,7 +14,7 @@ namespace {
 
 enum class ValueKind : uint8_t { kText, kUri, kBracketedUri, kDate, kNumber, kIp, kMediaType, kDigest };
 
-// Which types of record a field may, must or must not stand in: bits of WarcType.
+// In which types of record a field may, must or must not occur: bits of WarcType.
 constexpr uint32_t Bit(WarcType type) { return 1U << static_cast<unsigned>(type); }
 template <typename... Types>
 constexpr uint32_t Bits(Types... types) {
@@ -120,7 +120,7 @@ FaultKind FaultOf(ValueKind kind, std::string_view name) {
 
 void CheckLines(std::string_view header, const FieldFaults& faults, const ReportFault& report) {
   if (faults.no_colon > 0) report(FaultKind::kBadHeaderLine, "a header line without a colon");
-  if (faults.bad_name > 0) report(FaultKind::kBadHeaderLine, "a field name that is no token");
+  if (faults.bad_name > 0) report(FaultKind::kBadHeaderLine, "a field name that is not a token");
   if (faults.bare_line_feed > 0) report(FaultKind::kBadHeaderLine, "a header line not ended by CRLF");
   if (faults.extra_return > 0) report(FaultKind::kBadHeaderLine, "a header line ended by CR CR LF");
   if (faults.lost_continuation > 0) report(FaultKind::kBadHeaderLine, "a continuation line with nothing before it");
@@ -131,7 +131,7 @@ void CheckContentType(const WarcRecord& record, const ReportFault& report) {
   const auto type = record.fields.Find(warc_field::kContentType);
   if (!type) {
     if (record.block_length > 0 && record.type != WarcType::kContinuation) {
-      report(FaultKind::kMissingContentType, "a block and no Content-Type");
+      report(FaultKind::kMissingContentType, "a block without Content-Type");
     }
   } else if (record.type == WarcType::kWarcinfo && !type->empty() &&
              !EqualsIgnoringCase(MediaType(*type), "application/warc-fields")) {
@@ -143,7 +143,7 @@ void CheckSegment(const WarcRecord& record, const ReportFault& report) {
   const auto text = record.fields.Find(warc_field::kSegmentNumber);
   if (!text) return;
   const auto number = ParseDecimal(*text);
-  if (!number) return;  // said already
+  if (!number) return;  // already reported
   if (record.type == WarcType::kContinuation ? *number < 2 : *number != 1) {
     report(FaultKind::kBadSegment, fmt::format("segment {} of a {}", *number, record.type_name()));
   }
@@ -167,7 +167,7 @@ void CheckWarcHeader(const WarcRecord& record, std::string_view header, const Fi
     }
     if (count > 1 && !rule.repeatable) report(FaultKind::kDuplicateField, fmt::format("{} {} times", rule.name, count));
     if ((rule.must_not & type) != 0) {
-      report(FaultKind::kBadFieldValue, fmt::format("{} may not stand in a {}", rule.name, record.type_name()));
+      report(FaultKind::kBadFieldValue, fmt::format("{} is not allowed in a {}", rule.name, record.type_name()));
     }
     for (size_t i = 0; i < record.fields.size(); ++i) {
       const FieldList::Field field = record.fields[i];
@@ -187,9 +187,9 @@ void CheckArcLine(const ArcLine& line, const ReportFault& report) {
   const auto bad = [&](std::string_view name, std::string_view value) {
     report(FaultKind::kArcLine, fmt::format("{}: '{}'", name, value.substr(0, 200)));
   };
-  if (line.by_words) report(FaultKind::kArcLine, "fields that are not those of the version, apart by one blank each");
+  if (line.by_words) report(FaultKind::kArcLine, "fields not as in the version, or not separated by one blank");
   if (line.extra_return) report(FaultKind::kArcLine, "a line ended by CR CR LF");
-  // A dash stands for what was not known.
+  // A dash means unknown.
   if (!IsUri(line.url) && !line.is_version_block()) bad("URL", line.url);
   if (line.ip != "-" && !IsIpAddress(line.ip)) bad("IP-address", line.ip);
   if (line.date != "-" && (line.date.size() != 14 || !ParseDigits(line.date))) {

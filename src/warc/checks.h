@@ -1,4 +1,4 @@
-// The rules of the standards about a record's header, one function a format. Used by strict reading.
+// The rules of the standards about a record's header, one function per format. Used by strict reading.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace portolan {
 
 using ReportFault = std::function<void(FaultKind, std::string)>;
 
-// Everything that can be said of a WARC header without its block: version, mandatory fields, duplicates, values.
+// Everything that can be checked in a WARC header without its block: version, mandatory fields, duplicates, values.
 // `header` is its bytes, `line_faults` what parsing counted.
 void CheckWarcHeader(const WarcRecord& record, std::string_view header, const FieldFaults& line_faults,
                      const ReportFault& report);

@@ -1,7 +1,7 @@
 // Digests as WARC writes them: "sha1:" and base32, or any of sha1, sha256, sha512, md5 in base32 or base16.
 //
-// Digester keeps one OpenSSL context and is reset, never rebuilt: fetching an algorithm costs more than hashing a small
-// page. Thread: one owner.
+// Digester keeps one OpenSSL context and is reset, never rebuilt: fetching an algorithm from OpenSSL costs more than
+// hashing a small page. Thread: one owner.
 
 #pragma once
 
@@ -50,7 +50,7 @@ struct ParsedDigest {
   std::string raw;
 };
 
-// Nothing when the label is unknown or the value has not the algorithm's length in base32 or base16 (any case).
+// Nothing when the label is unknown or the value does not have the algorithm's length in base32 or base16 (any case).
 std::optional<ParsedDigest> ParseDigest(std::string_view text);
 
 // Whether `text` is LABEL ":" VALUE at all, with letters and digits in both.

@@ -1,6 +1,6 @@
 // Fault: one way in which an archive departs from its format, and where.
 //
-// Strict reading names them all. Offsets are places in the file as it is stored: for a gzip file the start of the
+// Strict reading reports them all. Offsets are places in the file as it is stored: for a gzip file the start of the
 // member, for a plain one the byte (or the record's first byte, where the fault is about a whole record).
 
 #pragma once
@@ -22,7 +22,7 @@ enum class FaultKind : uint8_t {
   kGzipData,         // a gzip member that does not decompress, or whose checksum differs
   kGzipTruncated,    // the file ends inside a gzip member
   kGzipGarbage,      // bytes between or after gzip members
-  kSharedMember,     // several records in one gzip member: none but the first can be found by offset
+  kSharedMember,     // several records in one gzip member: only the first can be found by offset
   // Found by strict reading only.
   kBadVersion,
   kBadHeaderLine,

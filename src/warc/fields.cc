@@ -7,7 +7,7 @@
 namespace portolan {
 namespace {
 
-// RFC 2616's separators and control characters may not stand in a name.
+// RFC 2616's separators and control characters may not occur in a name.
 bool IsName(std::string_view name) {
   if (name.empty()) return false;
   return std::ranges::all_of(name, [](char c) {

@@ -16,12 +16,12 @@
 
 namespace portolan {
 
-// How the lines of a header departed from NAME ":" VALUE CRLF. A count a kind.
+// How the lines of a header departed from NAME ":" VALUE CRLF. One count per kind.
 struct FieldFaults {
   uint32_t no_colon = 0;
   uint32_t bad_name = 0;
   uint32_t bare_line_feed = 0;
-  uint32_t extra_return = 0;       // CR CR LF: some writer ended lines twice
+  uint32_t extra_return = 0;       // CR CR LF: a writer ended lines twice
   uint32_t lost_continuation = 0;  // a continuation line with nothing before it
   bool any() const { return no_colon + bad_name + bare_line_feed + extra_return + lost_continuation > 0; }
 };
@@ -43,7 +43,7 @@ class FieldList {
   void Add(std::string_view name, std::string_view value);
 
   // Adds the fields of `text`, which is whole lines up to the empty line or the end. Returns the bytes read, the empty
-  // line included. Lines that are no fields are left out and counted.
+  // line included. Lines that are not fields are left out and counted.
   size_t Parse(std::string_view text, FieldFaults* faults = nullptr);
 
   size_t size() const { return entries_.size(); }

@@ -1,8 +1,8 @@
-// GzipMember: one buffer becomes one gzip member, whole.
+// GzipMember: compresses one whole buffer into one gzip member.
 //
 // Level 1 is ISA-L's: on pages of 25 KB it takes half the time of libdeflate's level 1 and its output is 3% larger,
-// which is the better bargain while a crawl runs (deflating was the largest cost of a page). Levels 2 to 12 are
-// libdeflate's. A buffer that ISA-L does not take (4 GB and more, or no smaller packed) goes to libdeflate.
+// which is the better choice while a crawl runs (deflating was the largest cost per page). Levels 2 to 12 are
+// libdeflate's. A buffer that ISA-L cannot handle (4 GB and more, or not smaller when compressed) goes to libdeflate.
 //
 // The same bytes give the same member. Memory: about 300 KB of ISA-L's, and libdeflate's (64 KB at level 1); the
 // output buffer, kept between calls up to kKeepBuffer. Thread: one owner.
@@ -44,7 +44,7 @@ class GzipMember {
 
   std::unique_ptr<libdeflate_compressor, FreeCompressor> deflate_;
   std::unique_ptr<Isal> isal_;  // level 1 only
-  // Not a string: nobody wants these bytes zeroed first.
+  // Not a string, which would zero these bytes first.
   std::unique_ptr<char[]> packed_;
   size_t room_ = 0;
 };

@@ -1,7 +1,7 @@
 // The head of an archived HTTP message: first line and fields, read tolerantly.
 //
 // Archives hold what servers really sent (bare line feeds, missing reasons, HTTP/2 rewritten as HTTP/1.1), so nothing
-// here rejects; a block that does not begin like HTTP simply has no head.
+// is rejected here; a block that does not begin like HTTP has no head.
 
 #pragma once
 
@@ -26,7 +26,7 @@ struct HttpHead {
   void Clear();
 };
 
-// Where the head of a message ends (behind its empty line), or npos when `text` holds no empty line. `from` is where an
+// Where the head of a message ends (after its empty line), or npos when `text` holds no empty line. `from` is where an
 // earlier search of a shorter text stopped.
 size_t FindHeadEnd(std::string_view text, size_t from = 0);
 

@@ -8,7 +8,7 @@
 //   http:NAME, http:status                           a field of the HTTP head
 //   NAME                                             a field of the WARC header ("warc-type")
 //
-// Request and response stand side by side in archives, in either order: neighbours with the same URL, whose
+// Request and response are next to each other in archives, in either order: neighbours with the same URL, whose
 // WARC-Concurrent-To (where there is one) names the other, belong together.
 //
 // Two styles reproduce other tools byte by byte (tests/…: cdxj-indexer, warcio.js); ours is Common Crawl's.
@@ -34,14 +34,14 @@ struct IndexOptions {
   IndexFormat format = IndexFormat::kCdxj;
   std::vector<std::string> fields;   // empty: what the format usually has
   std::vector<std::string> records;  // types; empty: captures (kCaptureTypes); "all": every record
-  std::string filename;              // what the field says
+  std::string filename;              // value of the field "filename"
 
   bool compact = false;       // JSON without blanks
   bool digest_label = false;  // "sha1:ABC…" instead of "ABC…"
   bool cdx_header = true;     // the line " CDX N b a …" in front
   bool post_append = true;    // keys and fields of POST requests, see post_query.h
   bool method_first = false;  // "method" before "requestBody"
-  bool unchunk_post = true;   // take transfer coding off a request's body before it becomes a query
+  bool unchunk_post = true;   // remove transfer coding from a request's body before it becomes a query
   bool join_revisits = true;  // a request's method and body go to a revisit too
 };
 
@@ -49,7 +49,7 @@ struct IndexOptions {
 IndexOptions CdxjIndexerStyle();
 IndexOptions WarcioStyle();
 
-// Fails for a name that is no style: "portolan", "cdxj-indexer" or "warcio".
+// Fails for a name that is not a style: "portolan", "cdxj-indexer" or "warcio".
 Result<IndexOptions> IndexStyle(std::string_view name);
 
 // Records that are captures: what the index lists unless told otherwise. Records of type application/warc-fields are
@@ -64,7 +64,7 @@ struct IndexResult {
   uint64_t unreachable = 0;  // records left out because they share a gzip member
 };
 
-// The line of one capture (by GET) in our own style, as far as its record tells: the fields of CaptureFields, those
+// The line of one capture (by GET) in our own style, as far as its record has them: the fields of CaptureFields, those
 // left out that it does not have. REQUIRES: the record is read to its end (WarcReader::Finish), with payload_digest
 // where it may have none.
 CdxjLine CaptureLine(const WarcRecord& record, std::string_view filename);

@@ -46,7 +46,7 @@ MemberStream::MemberStream(ByteSource source, uint64_t start, FaultSink faults)
 MemberStream::~MemberStream() = default;
 
 Status MemberStream::Fill() {
-  // What lies behind stays for the search after a break.
+  // What comes after stays for the search after a break.
   const size_t keep = std::min(raw_at_, kLookBack);
   const size_t cut = raw_at_ - keep;
   std::memmove(raw_.get(), raw_.get() + cut, raw_end_ - cut);
@@ -148,19 +148,19 @@ Status MemberStream::BeginMember() {
     const uint64_t from = RawOffset();
     const uint64_t end = member_end_;
     RETURN_IF_ERROR(FindMember());
-    faults_({FaultKind::kGzipGarbage, from, fmt::format("{} bytes that are no gzip member", RawOffset() - from)});
+    faults_({FaultKind::kGzipGarbage, from, fmt::format("{} bytes that are not a gzip member", RawOffset() - from)});
     skipped_raw_ += RawOffset() - from;
     EndSegment(end);
     return {};
   }
   member_start_ = RawOffset();
   const uint64_t position = position_ + decoded_.size() - decoded_at_;
-  // A member that decoded to nothing leaves no mark: the next one stands at the same place.
+  // A member that decoded to nothing leaves no mark: the next one is at the same place.
   if (!marks_.empty() && marks_.back().position == position) {
     marks_.back().offset = member_start_;
   } else {
     marks_.push_back({position, member_start_, member_end_});
-    Consume(0);  // the mark may stand where the reader already is
+    Consume(0);  // the mark may be where the reader already is
   }
   RETURN_IF_ERROR(Need(kWholeRaw));
   if (InflateWhole()) return {};

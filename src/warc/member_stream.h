@@ -1,11 +1,11 @@
 // MemberStream: the decoded bytes of an archive file, plain or gzip, with the place of every gzip member.
 //
 // Bytes come from a function that reads at an offset; offsets only grow and never leave a gap, so a pipe serves as well
-// as a file. The raw buffer is always filled whole before it is looked at: how the source cuts its answers changes
-// nothing that comes out.
+// as a file. The raw buffer is always filled whole before it is looked at: the result does not depend on how the source
+// splits its data.
 //
 // Decoded bytes form segments. Within one they are continuous, over member boundaries too; a segment ends at the end of
-// the file and where compressed bytes are broken. After a break reading goes on at the next member that can be found:
+// the file and where compressed bytes are broken. After a break reading continues at the next member that can be found:
 // the search begins at most kLookBack before the break, because the decoder may have read into the member that follows.
 //
 // Memory bound: 128 KiB raw, 80 KiB for the decoders, and decoded 256 KiB plus the largest Peek. Time: linear in the
@@ -46,8 +46,8 @@ class MemberStream {
   MemberStream(const MemberStream&) = delete;
   MemberStream& operator=(const MemberStream&) = delete;
 
-  // Everything decoded and not consumed: at least `want` bytes, fewer only where the segment ends. The view dies with
-  // the next call. An error is the source's.
+  // Everything decoded and not consumed: at least `want` bytes, fewer only where the segment ends. The view is valid
+  // until the next call. An error is the source's.
   Result<std::string_view> Peek(size_t want);
   void Consume(size_t count);  // REQUIRES: count <= the last Peek's size
 
@@ -81,7 +81,7 @@ class MemberStream {
   };
 
   Status Fill();              // reads until the raw buffer is full or the source ends
-  Status Need(size_t count);  // so many raw bytes in the buffer, unless the source ends
+  Status Need(size_t count);  // this many raw bytes in the buffer, unless the source ends
   size_t RawRest() const { return raw_end_ - raw_at_; }
   uint64_t RawOffset() const { return raw_base_ + raw_at_; }
   bool RawAtEnd() const { return raw_eof_ && raw_at_ == raw_end_; }

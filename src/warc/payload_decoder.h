@@ -1,8 +1,8 @@
-// PayloadDecoder: takes transfer coding (chunked) and content coding (gzip, deflate) off an archived HTTP payload.
+// PayloadDecoder: removes transfer coding (chunked) and content coding (gzip, deflate) from an archived HTTP payload.
 //
-// For showing a payload to people and tools. Other codings (br, zstd) are left on; `coding_left` names them. Archives
-// hold bodies that are not coded as their head says: a body that does not begin as chunked, or as gzip, is passed on as
-// it is.
+// For showing a payload to people and tools. Other codings (br, zstd) are left on; `coding_left` names them. Some
+// archived bodies are not coded as their head says: a body that does not begin as chunked, or as gzip, is passed on
+// unchanged.
 //
 // Memory: zlib's window and one output step; the caller's sink gets pieces. Thread: one owner.
 
@@ -27,7 +27,7 @@ class PayloadDecoder {
   PayloadDecoder(const FieldList& fields, Sink sink);
   ~PayloadDecoder();
 
-  // kCorrupt where the compressed bytes break; what came before has gone to the sink.
+  // kCorrupt if the compressed bytes are broken; what came before has gone to the sink.
   Status Feed(std::string_view piece);
   // The end of the payload: kCorrupt where the compressed stream has not ended.
   Status Finish();

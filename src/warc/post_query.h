@@ -1,4 +1,4 @@
-// The query that stands for the body of a POST in an index key, after the convention of pywb.
+// The query that represents the body of a POST in an index key, by the convention of pywb.
 //
 // Captures of one URL by POST differ in what was sent; the index tells them apart by a key of the URL with
 // "__wb_method=POST&…" appended. The body becomes a query by its media type:

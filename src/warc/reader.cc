@@ -102,7 +102,7 @@ Status WarcReader::Skip(bool first) {
       continue;  // the view may have moved
     }
     at_line = false;
-    // To behind the next line end, or to the next member.
+    // To the end of the next line, or to the next member.
     const size_t line_end = view.find('\n');
     size_t take = line_end == std::string_view::npos ? view.size() : line_end + 1;
     const auto member = stream_.ToNextMember();
@@ -168,7 +168,7 @@ Status WarcReader::ReadWarcHeader() {
     } else {
       Report(FaultKind::kTruncatedRecord, record_.offset, "the header is cut");
     }
-    // Past the version line, so that the search goes on behind it.
+    // Past the version line, so that the search continues after it.
     const size_t line = view.find('\n');
     const size_t skip = std::min({line == std::string_view::npos ? view.size() : line + 1, view.size()});
     stream_.Consume(skip);

@@ -9,13 +9,13 @@
 //     RETURN_IF_ERROR(reader.Finish());                                     // record().length is known now
 //   }
 //
-// Broken archives are data: an Error comes only from the source. Whatever the bytes, reading goes on at the next record
-// that can be found and counts what it passed over. Strict reading also checks every field and digest; each departure
-// is a Fault given to options.faults. Which faults are named in either mode: fault.h.
+// Damaged archives are data: an Error comes only from the source. Whatever the bytes, reading continues at the next
+// record that can be found and counts what it skipped. Strict reading also checks every field and digest; each
+// deviation is a Fault given to options.faults. fault.h says which faults are reported in which mode.
 //
-// How a lost reader finds its way: gzip files at the next member; plain ones at the next line that begins with "WARC/"
-// (in ARC files: that has the fields of a record's line). A Content-Length that is too long ends the record at the next
-// member when a record begins there; one that is too short leaves bytes that are passed over.
+// Where reading continues: in gzip files at the next member; plain ones at the next line that begins with "WARC/" (in
+// ARC files: that has the fields of a record's line). A Content-Length that is too long ends the record at the next
+// member when a record begins there; one that is too short leaves bytes that are skipped.
 //
 // Memory bound: MemberStream's, one header (kMaxWarcHeader) and one HTTP head (kMaxHttpHead); never a block.
 // Thread: one owner.
@@ -66,7 +66,7 @@ class WarcReader {
   Result<std::string_view> ReadBlock();
   // The same without the HTTP head.
   Result<std::string_view> ReadPayload();
-  // Reads what is left of the record and settles its length and digests. Next calls it where it was not called.
+  // Reads the rest of the record and computes its length and digests. Next calls it if it was not called.
   Status Finish();
 
   ArchiveFormat format() const { return format_; }
@@ -103,7 +103,7 @@ class WarcReader {
   uint64_t head_left_ = 0;     // bytes of the HTTP head still to come
 
   // Digests of the record at hand. A declared payload digest may be that of the bytes as sent or without chunking:
-  // writers differ, so either is right.
+  // writers differ, so both are accepted.
   std::optional<ParsedDigest> want_block_;
   std::optional<ParsedDigest> want_payload_;
   std::optional<Digester> block_digester_;

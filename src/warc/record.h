@@ -25,11 +25,11 @@ struct WarcRecord {
   std::string version;  // "1.1"; of ARC "1" or "2"
   FieldList fields;
 
-  // In the file as it is stored. `length` is what a reader must fetch to have the record: to the end of the gzip
-  // member, or in a plain file to the end of the block. Known after WarcReader::Finish.
+  // In the file as it is stored. `length` is what a reader must read to get the record: to the end of the gzip member,
+  // or in a plain file to the end of the block. Known after WarcReader::Finish.
   uint64_t offset = 0;
   uint64_t length = 0;
-  // Another record lies in the same gzip member, so offset and length do not single this one out.
+  // Another record is in the same gzip member, so offset and length do not identify this one.
   bool shared_member = false;
 
   uint64_t header_length = 0;  // decoded bytes from the version line to the empty line
@@ -46,7 +46,7 @@ struct WarcRecord {
   std::string_view content_type() const;  // of the block
   std::optional<WarcTime> time() const;
   std::string_view type_name() const;  // as the record spells it, of ARC "response" or "warcinfo"
-  // The 14 digits of CDXJ. Of an ARC date that is no day of the calendar the first 14 digits as they are, where it has
+  // The 14 digits of CDXJ. For an ARC date that is not in the calendar: its first 14 digits as they are, if it has
   // them; "00000000000000" for a date that cannot be read.
   std::string Timestamp() const;
 };

@@ -21,7 +21,7 @@ enum class WarcType : uint8_t {
   kRevisit,
   kConversion,
   kContinuation,
-  kOther,  // a type of somebody's own, which the standard allows
+  kOther,  // another type, which the standard allows
 };
 
 inline constexpr std::array<std::string_view, 9> kWarcTypeNames = {

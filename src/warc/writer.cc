@@ -68,7 +68,7 @@ std::string_view DefaultContentType(WarcType type) {
   }
 }
 
-// A warcinfo or metadata block is no payload of anything; a request has one only when it sends something.
+// A warcinfo or metadata block is not a payload; a request has one only when it sends a body.
 bool HasPayloadDigest(const WarcRecordSpec& spec) {
   switch (spec.type) {
     case WarcType::kResponse:

@@ -1,8 +1,8 @@
-// WarcWriter: builds WARC 1.1 records, one gzip member each, at the end of a string of the caller's.
+// WarcWriter: builds WARC 1.1 records, one gzip member each, at the end of the caller's string.
 //
 // No file, clock or randomness inside: the caller gives times and record ids, appends the bytes where it likes, and
-// learns what the index needs to know. The same calls give the same bytes. docs/formats/warc.md describes the records
-// field by field.
+// gets what the index needs. The same calls give the same bytes. docs/formats/warc.md describes the records field by
+// field.
 //
 // What comes from the web cannot break the format: blanks and control characters in URIs are percent-encoded, in other
 // values they become blanks.
@@ -27,7 +27,7 @@
 
 namespace portolan {
 
-// 128 random bits. Six of them give way to the marks of a version 4 UUID.
+// 128 random bits. Six of them are replaced by the marks of a version 4 UUID.
 struct WarcId {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -58,7 +58,7 @@ struct WarcRecordSpec {
   std::string_view truncated;                   // "length", "time", "disconnect" or "unspecified"
   std::span<const std::string_view> protocols;  // "h2", "tls/1.3": one field each
   std::string_view cipher_suite;                // "TLS_AES_128_GCM_SHA256"
-  std::string_view identified_payload_type;     // what the bytes are, whatever the server said
+  std::string_view identified_payload_type;     // the type detected from the bytes, whatever the server said
   std::string_view filename;                    // warcinfo only
 
   // Revisit only.

@@ -1,4 +1,4 @@
-"""The program as a person at a terminal meets it: help, mistakes, exit codes.
+"""The program at a terminal: help, wrong usage, exit codes.
 
 usage: cli_test.py PORTOLAN
 """

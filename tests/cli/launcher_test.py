@@ -1,4 +1,4 @@
-"""The launcher: answers that need no build, and builds that do not get in each other's way.
+"""The launcher: answers that need no build, and builds that do not disturb each other.
 
 usage: launcher_test.py ROOT
 """

@@ -1,4 +1,4 @@
-"""portolan plan as a person at a terminal meets it.
+"""portolan plan at a terminal.
 
 usage: plan_test.py PORTOLAN
 """

@@ -1,4 +1,4 @@
-"""A project that takes this one in with add_subdirectory: it configures, and what is built finds its files.
+"""A project that includes this one with add_subdirectory: it configures, and what is built finds its files.
 
 usage: subproject_test.py ROOT
 """

@@ -1,4 +1,4 @@
-"""What cannot be crawled, or not here: each ends with one clear line, its exit code, and nothing half-made.
+"""What cannot be crawled: each case ends with one clear line, its exit code, and no partial files.
 
 usage: bad_input_test.py PORTOLAN
 """
@@ -213,7 +213,7 @@ class InUse(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             directory = pathlib.Path(folder) / "crawl"
             with crawls.Web(PROGRAM, folder) as web:
-                # One page an hour: it is there as long as it is wanted.
+                # One page per hour: the crawl runs as long as the test needs it.
                 first = subprocess.Popen([PROGRAM, "crawl", "--dir", str(directory), "--quiet", "--delay", "5m",
                                           *map(str, web.flags()), web.ready["seeds"][0]], stdout=subprocess.DEVNULL)
                 try:

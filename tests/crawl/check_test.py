@@ -1,4 +1,4 @@
-"""portolan check: what is whole is called whole, each kind of damage is named, and nothing is changed.
+"""portolan check: an intact crawl is reported as whole, each kind of damage is named, and nothing is changed.
 
 usage: check_test.py PORTOLAN
 """
@@ -6,6 +6,7 @@ usage: check_test.py PORTOLAN
 import hashlib
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,21 @@ class Check(unittest.TestCase):
             done = crawls.run(PROGRAM, "disk", "check", directory / "state")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_disk_check_knows_what_a_killed_crawl_left(self):
+        copy = pathlib.Path(self.folder.name) / "left"
+        shutil.copytree(self.whole, copy)
+        left = copy / "state" / "beast-q0001-000000099.q"
+        left.write_bytes(b"")
+        done = crawls.run(PROGRAM, "disk", "check", copy / "state")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(f"{left}: not part of the checkpoint", done.stdout)
+        manifest = max((copy / "state").glob("MANIFEST-*")).read_text()
+        named = copy / "state" / re.search(r"^file (\S+) [1-9]", manifest, re.M)[1]
+        named.write_bytes(b"")
+        done = crawls.run(PROGRAM, "disk", "check", copy / "state")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(named.name, done.stderr)
+
     def test_a_finished_crawl_is_whole(self):
         before = picture(self.whole)
         found = self.check(self.whole)
@@ -163,7 +179,7 @@ class Check(unittest.TestCase):
             def change(copy):
                 path = sorted(copy.glob("warc/*.cdxj"))[0]
                 alter(path, field, value)
-                return f"{path.name}:6: {field} is \"{value}\", by the record"
+                return f"{path.name}:6: {field} is \"{value}\", but the record says"
             self.damaged(change)
 
     def test_the_merged_index(self):
@@ -228,7 +244,7 @@ class Check(unittest.TestCase):
         def change(copy):
             for path in copy.glob("state/MANIFEST-*"):
                 path.unlink()
-            return "warc"  # an archive without one is somebody else's
+            return "warc"  # an archive without one belongs to another crawl
         self.damaged(change)
 
     def test_a_line_of_the_log_that_is_none(self):

@@ -1,8 +1,8 @@
-"""portolan demo, and everything it leaves behind read by other means than those that wrote it.
+"""portolan demo, and its results read by independent code.
 
 usage: demo_test.py PORTOLAN SCRATCH
 
-SCRATCH holds the npm package warcio between runs; its part is skipped where node or npm is not there.
+SCRATCH holds the npm package warcio between runs; its part is skipped if node or npm is missing.
 """
 
 import importlib.util
@@ -79,7 +79,7 @@ class Demo(unittest.TestCase):
         try:
             other.install(SCRATCH)
         except SystemExit:
-            self.skipTest("warcio cannot be had: no node, no npm or no package")
+            self.skipTest("warcio cannot be fetched: no node, no npm or no package")
         shutil.copy(HERE.parent / "warc" / "read_back.mjs", SCRATCH / "read_back.mjs")
         count = 0
         for path in self.warcs:

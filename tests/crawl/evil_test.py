@@ -1,5 +1,5 @@
-"""A web where everything that can go wrong does, over HTTP, HTTPS and HTTP/2: the crawl goes on, obeys, and says what
-came of each URL.
+"""A web with every fault, over HTTP, HTTPS and HTTP/2: the crawl continues, obeys the rules, and reports the result of
+each URL.
 
 usage: evil_test.py PORTOLAN [PAGES]
 """
@@ -50,7 +50,7 @@ class Evil(unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stdout)
         self.assertEqual(whole.returncode, 0, whole.stdout)
 
-        # Every end is of a kind, and counted once.
+        # Every outcome has a class and is counted once.
         ended = [line for line in lines if line["kind"] != "robots" and not line.get("again")]
         fetched = [line for line in ended if not line["outcome"].startswith("robots_")]
         outcomes = collections.Counter(line["outcome"] for line in fetched)

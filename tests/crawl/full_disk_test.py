@@ -2,7 +2,7 @@
 
 usage: full_disk_test.py PORTOLAN
 
-Needs to mount; skipped where that is not allowed.
+Needs to mount file systems; skipped where that is not allowed.
 """
 
 import json
@@ -148,7 +148,7 @@ class FullDisk(unittest.TestCase):
         crawls.wait_until(lambda: any("waiting for more room" in line for line in errors), 40, "the wait")
         self.assertIsNone(process.poll())
         self.assertRegex(crawls.status(PROGRAM, directory)["state"], r"\Apaused: disk full: .* are wanted\Z")
-        # It would only fail again: it asks nobody for anything meanwhile.
+        # It would only fail again, so it sends no requests meanwhile.
         time.sleep(1)
         asked = self.web.log.stat().st_size
         time.sleep(5)
@@ -192,7 +192,7 @@ class FullDisk(unittest.TestCase):
         self.assertLess(time.monotonic() - asked, 15)
         self.assertIn(process.returncode, (0, 4), error)  # 0: there was room enough to save everything
         if process.returncode == 4:
-            self.assertIn(f"'portolan resume {directory}' goes on", error.splitlines()[-1])
+            self.assertIn(f"'portolan resume {directory}' continues", error.splitlines()[-1])
         self.disk.make_room()
         done = crawls.run(PROGRAM, "resume", directory, "--json", "--quiet")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,4 +1,4 @@
-"""A web server of a few pages on this machine, for tests that want to say what each page answers."""
+"""A web server of a few pages on this machine, for tests that define the answer of each page."""
 
 import http.server
 import threading

@@ -34,6 +34,8 @@ def files(directory):
 
 
 class Look(unittest.TestCase):
+    SHARDS = 1
+
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
@@ -43,7 +45,7 @@ class Look(unittest.TestCase):
         cls.addClassCleanup(cls.web.__exit__)
         cls.dir = cls.folder / "crawl"
         done = crawls.run(PROGRAM, "crawl", "--dir", cls.dir, *cls.web.flags(), *BUDGETS, *PACE, "--json", "--quiet",
-                          "--max-pages", "400", *cls.web.ready["seeds"])
+                          "--set", f"crawl.shards={cls.SHARDS}", "--max-pages", "400", *cls.web.ready["seeds"])
         assert done.returncode == 0, done.stderr
         cls.report = json.loads(done.stdout)
         cls.files = files(cls.dir)
@@ -72,7 +74,7 @@ class Look(unittest.TestCase):
         domains, totals = listing["domains"], listing["totals"]
         self.assertGreater(len(domains), 30)
         self.assertEqual(len(domains), totals["domains"])
-        # Whether a round of the links came in time is a matter of speed; that it is told is not.
+        # Whether a round of the links came in time depends on speed; that it is reported does not.
         counted = totals["in_degrees"] > 0
         self.assertEqual(listing["reputation"], "counted" if counted else "waiting")
         told = crawls.run(PROGRAM, "domains", self.dir).stdout
@@ -233,6 +235,26 @@ class Running(unittest.TestCase):
                 finally:
                     process.kill()
                     process.wait(timeout=30)
+
+
+class LookAtShards(Look):
+    """The same crawl in three shards, each with domains of its own."""
+
+    SHARDS = 3
+
+    def test_shards_are_named_and_stay(self):
+        self.assertEqual(self.report["shards"], 3)
+        urls = [line["url"] for line in crawls.log_lines(self.dir) if not line["url"].endswith("/robots.txt")]
+        shards = collections.Counter(self.why(url)["shard"] for url in urls[:60])
+        self.assertEqual(set(shards), {0, 1, 2})
+        text = crawls.run(PROGRAM, "why", self.dir, urls[0]).stdout
+        self.assertRegex(text, r"\n  shard    [123] of 3\n")
+        self.assertIn("\n  shards     3\n", crawls.run(PROGRAM, "status", self.dir).stdout)
+        refused = crawls.run(PROGRAM, "resume", self.dir, "--set", "crawl.shards=2")
+        self.assertEqual(refused.returncode, USAGE, refused.stderr)
+        self.assertIn("crawl.shards: stays 3", refused.stderr)
+        checked = self.ask("check", self.dir)
+        self.assertTrue(checked["ok"], checked)
 
 
 class WithoutBudgets(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""The crawl of one's own site: as many connections as were asked for, and no delay; and what stays polite without it.
+"""The crawl of one's own site: as many connections as configured, and no delay; and what stays polite without --mine.
 
 usage: mine_test.py PORTOLAN
 """

@@ -1,4 +1,4 @@
-"""Whom a crawl asks for names, where it connects to and where not, and what it writes of strangers' text.
+"""Which name servers a crawl asks, where it connects to and where not, and how it writes untrusted text.
 
 usage: network_test.py PORTOLAN
 """
@@ -16,7 +16,7 @@ from small_site_test import HTML, Site
 
 PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 
-# What must not stand raw in a file that people look at.
+# What must not be raw in a file that people read.
 HIDDEN = "".join(map(chr, [*range(0x80, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]))
 
 
@@ -64,7 +64,7 @@ class SocksHandler(socketserver.StreamRequestHandler):
 
 
 class SilentDns:
-    """A port at which questions arrive and nobody answers."""
+    """A port at which questions arrive and are never answered."""
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -112,7 +112,7 @@ class Network(unittest.TestCase):
         asked = len(self.site.asked)
         self.crawl(seed, code=1)
         self.assertIn("address_forbidden", self.outcomes().values())
-        self.assertEqual(len(self.site.asked), asked, "nobody was connected to")
+        self.assertEqual(len(self.site.asked), asked, "no connection was made")
         self.assertFalse(self.dns.was_asked())
 
     def test_a_proxy_resolves_names(self):

@@ -1,5 +1,5 @@
-"""Two servers on sockets: a site, and another host with what its pages need to be shown. What is fetched, by default
-and with --requisites, and that the archive holds it.
+"""Two servers on sockets: a site, and another host with what its pages need to be displayed. Checks what is fetched, by
+default and with --requisites, and that the archive holds it.
 
 usage: requisites_test.py PORTOLAN
 """

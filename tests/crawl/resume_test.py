@@ -1,4 +1,4 @@
-"""How a crawl goes on: not at the cost of what is there, with other settings, by `run`.
+"""How a crawl is continued: without losing data, with other settings, by `run`.
 
 usage: resume_test.py PORTOLAN
 """
@@ -60,7 +60,7 @@ class Damage(Resume):
             process.wait(timeout=30)
 
     def test_damaged_state_is_refused_before_anything_is_cut(self):
-        # Enough bytes a page that some of those after the checkpoint have left the archive's buffer.
+        # Enough bytes per page that some pages after the checkpoint have left the archive's buffer.
         more = "".join(f"<p>{os.urandom(60).hex()}" for _ in range(4000))
         site = self.site(chain(300, more), slow=0.02)
         self.broken_off(site)

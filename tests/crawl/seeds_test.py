@@ -1,4 +1,4 @@
-"""Many seeds: they stand in the crawl's state, take no memory, and are offered once.
+"""Many seeds: they are kept in the crawl's state, take no memory, and are offered once.
 
 usage: seeds_test.py PORTOLAN
 """

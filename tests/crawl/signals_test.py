@@ -1,4 +1,4 @@
-"""How a crawl is asked to stop: signals once and twice, a terminal that is closed, pipes that nobody reads.
+"""How a crawl is asked to stop: signals once and twice, a terminal that is closed, pipes that are not read.
 
 usage: signals_test.py PORTOLAN
 """
@@ -126,7 +126,7 @@ class Signals(Crawling):
         process = subprocess.Popen(self.command(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdout.close()
         process.stderr.close()
-        # It did all of its work, and could not say so.
+        # It did all of its work, and could not report it.
         self.assertEqual(process.wait(timeout=60), 4)
         status = crawls.status(PROGRAM, self.dir)
         self.assertEqual((status["state"], status["pages"]), ("done", 30))
@@ -154,7 +154,7 @@ class Terminal(Crawling):
                 continue
             try:
                 piece = os.read(master, 65536)
-            except OSError:  # nobody has the other end any more
+            except OSError:  # the other end is closed
                 break
             text += piece
         return text

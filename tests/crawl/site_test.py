@@ -2,7 +2,7 @@
 
 usage: site_test.py PORTOLAN PAGES
 
-PAGES is a folder of HTML files; the test is skipped (77) where it, nginx or wget2 is not there.
+PAGES is a folder of HTML files; the test is skipped (77) if it, nginx or wget2 is missing.
 """
 
 import html

@@ -93,7 +93,7 @@ class SmallSite(unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
         refused = crawls.run(PROGRAM, "resume", self.dir, "--config", self.dir / "crawl.toml")
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("--config has no place here", refused.stderr)
+        self.assertIn("--config cannot be used here", refused.stderr)
 
     def test_a_crawl_without_its_manifest_is_left_alone(self):
         self.site.pages["/"] = (200, HTML, b"all")

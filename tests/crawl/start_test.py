@@ -1,4 +1,4 @@
-"""How a crawl begins: several at once, killed at any moment, anew where there is no page, with little from the system.
+"""How a crawl starts: several at once, killed at any moment, again if it has no page, with tight system limits.
 
 usage: start_test.py PORTOLAN
 """

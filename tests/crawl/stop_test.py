@@ -1,4 +1,4 @@
-"""A crawl that is stopped, interrupted again and again, or killed, and goes on.
+"""A crawl that is stopped, interrupted again and again, or killed, and then resumed.
 
 usage: stop_test.py PORTOLAN
 

@@ -1,4 +1,4 @@
-"""What a person sees who runs a crawl in a terminal: one block that is drawn in place, and log lines above it.
+"""What a crawl shows in a terminal: one block that is drawn in place, and log lines above it.
 
 usage: terminal_test.py PORTOLAN
 """

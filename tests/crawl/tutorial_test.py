@@ -1,4 +1,4 @@
-"""Runs docs/tutorial.md as it stands: each block of commands in one shell, its output held against the block below it.
+"""Runs docs/tutorial.md as it is: each block of commands in one shell, its output compared with the block below it.
 
 usage: tutorial_test.py PORTOLAN ROOT
 

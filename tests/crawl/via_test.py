@@ -1,4 +1,4 @@
-"""What the crawl log, WARC metadata and `portolan why` say of a page: where it was found, where it leads, its title.
+"""What the crawl log, WARC metadata and `portolan why` say about a page: where it was found, where it leads, its title.
 
 usage: via_test.py PORTOLAN
 """
@@ -70,7 +70,7 @@ class Via(unittest.TestCase):
         self.assertEqual(self.line("/there", self.other)["via"], self.origin + "/")
         self.assertEqual(self.line("/back")["via"], self.other + "/there")
         for path in ("/", "/robots.txt"):
-            self.assertNotIn("via", self.line(path), "nobody led here")
+            self.assertNotIn("via", self.line(path), "no page led here")
         self.assertEqual(self.line("/after")["depth"], 2)
         self.assertNotIn("via", self.line("/after"), "over 2,000 bytes")
         self.assertEqual(self.line("/no")["outcome"], "robots_denied")

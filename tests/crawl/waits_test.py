@@ -1,4 +1,4 @@
-"""What a crawl waits for, what it leaves out, and what can be known of it while it runs; on real sockets.
+"""What a crawl waits for, what it leaves out, and what can be asked about it while it runs; on real sockets.
 
 usage: waits_test.py PORTOLAN
 """
@@ -23,7 +23,7 @@ PACE = ["--allow-private", "--ip-delay", "1ms", "--set", "politeness.delay_facto
 
 
 def dead_origin():
-    """An address that is ours, on which nobody listens as long as the socket is open."""
+    """An address of this machine without a listener as long as the socket is open."""
     taken = socket.socket()
     taken.bind(("127.0.0.9", 0))
     return taken, f"http://127.0.0.9:{taken.getsockname()[1]}"
@@ -161,7 +161,7 @@ class Waits(unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
     def test_a_running_crawl_answers_for_now(self):
-        # A path that no socket's address holds.
+        # A path too long for a socket's address.
         self.dir = self.folder / ("d" * 100) / ("e" * 100) / "crawl"
         self.dir.parent.mkdir(parents=True)
         self.site.pages["/"] = (200, HTML, self.pages(400))
@@ -176,7 +176,7 @@ class Waits(unittest.TestCase):
         self.assertEqual((done["where"], done["now"], done["running"]), ("done", True, True))
         waiting = self.why(self.site.origin + "/p399")
         self.assertEqual((waiting["where"], waiting["seen"], waiting["now"]), ("back", True, True), waiting)
-        # Of a process that was killed the name stays, and the next one takes it over.
+        # A killed process leaves the socket's name, and the next process takes it over.
         process.kill()
         process.communicate()
         self.assertTrue(control.exists())
@@ -184,7 +184,7 @@ class Waits(unittest.TestCase):
         self.assertEqual((answer["now"], answer["running"]), (False, False))
         process = self.begin(PROGRAM, "resume", self.dir)
         crawls.wait_until(lambda: self.why(self.site.origin + "/p399")["now"], 60, "it answers again")
-        # One that stands still is read behind, and that is said.
+        # If it does not answer, its last checkpoint is read, and the answer says so.
         process.send_signal(signal.SIGSTOP)
         shown = crawls.run(PROGRAM, "why", self.dir, self.site.origin + "/p399").stdout
         process.send_signal(signal.SIGCONT)

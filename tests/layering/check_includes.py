@@ -2,9 +2,9 @@
 
 usage: check_includes.py ROOT MODULES_TSV
 
-MODULES_TSV has a row a module: name, folder, its DEPS, its TEST_DEPS (CMake writes it). A file may include its own
+MODULES_TSV has one row per module: name, folder, its DEPS, its TEST_DEPS (CMake writes it). A file may include its own
 module, the DEPS, what those reach, and in *_test.cc the TEST_DEPS. Apart from modules there are three rules:
-  - headers of the operating system only in io/ and in what drives whole programs (SYSTEM_ALLOWED);
+  - headers of the operating system only in io/ and in code that runs whole programs (SYSTEM_ALLOWED);
   - nothing in src/ but cli/ includes sim/, and nothing in src/ or sim/ includes bench/ or tests/;
   - a quoted include names a file that exists.
 Exit code 1 and a line per offence, naming file, line and rule.

@@ -125,7 +125,7 @@ class Curl(unittest.TestCase):
             result = server.curl(seed, flag, "-o", "/dev/null", "-w", "%{http_version} %{ssl_verify_result}")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(result.stdout, version + b" 0")
-        # Without the CA nobody is trusted.
+        # Without the CA no host is trusted.
         result = server.curl(seed, "--cacert", "/dev/null")
         self.assertNotEqual(result.returncode, 0)
         self.assertEqual(server.end(signal.SIGINT)[0], 0)

@@ -2,7 +2,7 @@
 
 usage: oracle_test.py PORTOLAN
 
-The part with wget2 wants network and mount namespaces of its own (root); it is skipped where there are none.
+The part with wget2 needs network and mount namespaces of its own (root); it is skipped where there are none.
 """
 
 import collections
@@ -123,7 +123,7 @@ class ScriptedCrawl(unittest.TestCase):
         self.log = pathlib.Path(self.folder.name) / "hits.tsv"
 
     def pages(self, *flags):
-        """All reachable pages by origin: what nobody has fetched yet."""
+        """All reachable pages by origin: those not fetched yet."""
         missed = pathlib.Path(self.folder.name) / "missed"
         deadline = time.monotonic() + 20
         while True:
@@ -244,7 +244,7 @@ class Connections(unittest.TestCase):
             port = server.ready["http_port"]
             config = f"resolve = {parts.hostname}:{port}:{server.resolve(parts.hostname)}\n"
             config += f"url = {seed}\noutput = /dev/null\n" * count
-            # The server stands still until all requests wait for it, and then answers each within microseconds.
+            # The server is paused until all requests wait for it, and then answers each within microseconds.
             server.process.send_signal(signal.SIGSTOP)
             try:
                 curl = subprocess.Popen(["curl", "--silent", "--http1.1", "--parallel", "--parallel-immediate",
@@ -350,7 +350,7 @@ class OtherCrawler(unittest.TestCase):
         # This world has no dead links: where wget2 was told 404, it had misread a URL.
         self.assertEqual(account["unknown_url_violations"], statuses["404"])
         self.assertEqual(account["classes"]["nothing"], statuses["404"])
-        # Its politeness, by a pass over the log that knows nothing of the oracle.
+        # Its politeness, by a pass over the log that is independent of the oracle.
         last = {}
         close = 0
         smallest = 1e9
@@ -364,7 +364,8 @@ class OtherCrawler(unittest.TestCase):
         self.assertAlmostEqual(account["min_host_gap_s"], smallest, places=6)
         self.assertGreater(close, 0)
         self.compare_connections(log, hits, account)
-        # It asks for robots.txt first and once a host; what it missed or should not have fetched is told truly.
+        # It asks for robots.txt first and once per host; what it missed or should not have fetched is reported
+        # correctly.
         self.assertEqual(account["robots_not_asked_violations"], 0, account["offences"])
         self.assertEqual(account["robots_fetches"], account["hosts"])
         self.assertEqual(account["max_robots_fetches"], 1)

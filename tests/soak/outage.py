@@ -1,4 +1,4 @@
-"""A crawl whose network goes away and comes back: loopback is set down and up in a network namespace of its own.
+"""A crawl whose network fails and returns: loopback is set down and up in a network namespace of its own.
 
 usage: outage.py PORTOLAN
 
@@ -77,7 +77,7 @@ class NetworkDown(unittest.TestCase):
     def judge(self, summary, fetches=1):
         self.assertEqual((summary["state"], summary["waiting"], summary["unanswered"], summary["at_gate"]),
                          ("done", 0, 0, 0))
-        # Nothing ended for want of a network.
+        # No URL ended because the network was missing.
         for kind in ("dns", "connection", "tls", "broken", "limit", "local"):
             self.assertEqual(summary["done"][kind], 0, summary["outcomes"])
         self.assertEqual(summary["robots_unreachable"], 0)

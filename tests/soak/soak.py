@@ -5,7 +5,7 @@ usage: soak.py PORTOLAN [--pages N] [--kills K] [--seed S] [--check-every C] [--
                [--folder DIR]
 
 What must hold in the end:
-  - portolan check finds the directory whole, after each C-th kill and at the end; each capture is there once;
+  - portolan check finds the directory intact, after each C-th kill and at the end; each capture is there once;
   - the archive holds the URLs that an undisturbed crawl of the same web archives, no more and no fewer;
   - the oracle, which saw every request of all runs, finds no rule broken: gaps between requests hold across restarts,
     robots.txt is obeyed, everything that can be reached was fetched;

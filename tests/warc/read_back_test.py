@@ -1,9 +1,9 @@
-"""What we write is read by a program that shares no line with ours: warcio.js, from npm.
+"""What we write is read by an independent program: warcio.js, from npm.
 
 usage: read_back_test.py PORTOLAN WRITE_SAMPLE SCRATCH
 
 The package is installed once into SCRATCH from the lock file beside this test. Exit code 77 (skipped) where node or npm
-is not there, or the package cannot be had.
+is missing, or the package cannot be fetched.
 """
 
 import json

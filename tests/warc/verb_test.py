@@ -1,4 +1,4 @@
-"""`portolan warc` as a person at a terminal meets it.
+"""`portolan warc` at a terminal.
 
 usage: verb_test.py PORTOLAN WRITE_SAMPLE
 """

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kProgram = "/usr/sbin/nginx";
 constexpr int kBacklog = 4096;
 
-// 127.0.0.`last` with the port, or with any free one where it is 0; -1 if somebody has it.
+// 127.0.0.`last` with the port, or with any free one where it is 0; -1 if it is in use.
 int Listen(size_t last, uint16_t* port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);  // nginx takes it as it is
   sockaddr_in address{};

@@ -71,7 +71,7 @@ class ScriptServer {
   std::thread acceptor_;
 };
 
-// A port on which nobody listens: it was free a moment ago.
+// A port without a listener: it was free a moment ago.
 uint16_t ClosedPort();
 
 }  // namespace portolan

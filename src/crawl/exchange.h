@@ -1,0 +1,87 @@
+// Exchange: how the shards of a crawl reach each other. ExchangePort is the interface that a shard uses; MemoryExchange
+// connects the shards of one process.
+//
+// Three kinds of things cross:
+//   messages (crossing.h)  links, and robots.txt of other shards' domains. They need room: a shard that sends links
+//                          asks HasRoom first. They wait here until the receiver has room. They are part of a
+//                          checkpoint: before it the driver moves them to the receiver's queue of arrivals
+//                          (Shard::KeepArrival).
+//   raises                 "another domain vouches for this one", for STAR. The receiver always takes them in its next
+//                          turn: its queue of raises is on disk. They must not wait behind links: a shard takes links
+//                          only while STAR has room, and STAR gets room by taking answers that may raise domains of
+//                          other shards.
+//   address notices        (flow/address_notice.h). Taken in the receiver's next turn. Not part of a checkpoint.
+//
+// Per pair of shards, each kind arrives in the order in which it was sent.
+//
+// MemoryExchange. Thread: a port and Deliver belong to the sender's thread; Take…, Front and Pop to the receiver's. One
+// lock per receiver. Other shards see what a shard sent after Deliver, at the end of its turn.
+// Memory bound: per receiver Options::bytes of messages, plus the links of each sender's last page (HasRoom is asked
+// once per page). Raises and notices: what the other shards send during one turn of the receiver, 8 and 32 bytes each.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/address_notice.h"
+
+namespace portolan {
+
+class ExchangePort {
+ public:
+  virtual ~ExchangePort() = default;
+  // True if links may be sent to that shard now, as many as one page has.
+  virtual bool HasRoom(uint32_t to) const = 0;
+  virtual void Send(uint32_t to, std::string_view message) = 0;
+  virtual void Raise(uint32_t to, uint64_t pld) = 0;
+  virtual void Tell(uint32_t to, const AddressNotice& notice) = 0;
+};
+
+class MemoryExchange {
+ public:
+  struct Options {
+    uint32_t shards = 1;
+    uint64_t bytes = uint64_t{1} << 20;  // of messages, per receiver
+    // Called when that shard has something to take, or may send again after HasRoom was false. On any shard's thread.
+    std::function<void(uint32_t shard)> wake;
+  };
+
+  explicit MemoryExchange(const Options& options);
+  ~MemoryExchange();
+
+  ExchangePort& port(uint32_t from);
+  // Makes what `from` has sent so far visible to the receivers.
+  void Deliver(uint32_t from);
+
+  // ---- for the receiver
+  struct Mail {
+    std::vector<AddressMail> notices;
+    std::vector<uint64_t> raises;
+  };
+  Mail TakeMail(uint32_t to);
+  // The oldest message, if there is one. Valid until Pop.
+  std::optional<std::string_view> Front(uint32_t to);
+  void Pop(uint32_t to);  // REQUIRES: Front gave one.
+
+  // True if no message and no raise is on its way; notices do not count. REQUIRES: no shard is in its turn.
+  bool Empty() const;
+
+ private:
+  class Port;
+  struct Lane;
+
+  const Options options_;
+  std::vector<std::unique_ptr<Lane>> lanes_;  // by receiver
+  std::vector<std::unique_ptr<Port>> ports_;  // by sender
+};
+
+}  // namespace portolan

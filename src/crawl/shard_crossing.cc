@@ -1,0 +1,108 @@
+// What the shard sends to other shards, and what arrives from them.
+
+#include "crawl/crossing.h"
+#include "crawl/shard_sinks.h"
+#include "gate/robots_request.h"
+
+namespace portolan {
+
+bool Shard::HasRoomElsewhere() const {
+  for (uint32_t to = 0; to < options_.shards; ++to) {
+    if (!Here(to) && !exchange_->HasRoom(to)) return false;
+  }
+  return true;
+}
+
+// ---- sending
+
+Status Shard::Offer(uint64_t hash, std::string_view record, uint32_t owner) {
+  if (Here(owner)) return seen_->Add(hash, record);
+  EncodeLinkCrossing(hash, record, message_);
+  exchange_->Send(owner, message_);
+  return {};
+}
+
+// A redirect may lead to a host of another shard. That shard fetches it, because it has the host's clocks. Requests for
+// robots.txt do not wait for room in the exchange: there are no more of them than fetches in flight.
+Status Shard::WantRobots(const UrlRecord& request) {
+  const uint32_t owner = OwnerOf(RobotsTarget(request.url));
+  if (!Here(owner)) {
+    EncodeUrlRecord(request, encoded_);
+    EncodeRobotsRequest(encoded_, message_);
+    exchange_->Send(owner, message_);
+    return {};
+  }
+  RETURN_IF_ERROR(frontier_->Add(request));
+  ++robots_open_;
+  return {};
+}
+
+// REQUIRES: the gate has room.
+Status Shard::SendRobotsAnswer(const UrlRecord& request, const RobotsAnswer& answer, Moment now) {
+  const uint32_t owner = OwnerOf(RobotsOrigin(request.url));
+  if (Here(owner)) return OnRobotsAnswer(request.url, request.hops, answer, now);
+  EncodeRobotsAnswer(request.url, request.hops, answer, message_);
+  exchange_->Send(owner, message_);
+  return {};
+}
+
+Status Shard::OnRobotsAnswer(std::string_view url, uint8_t hops, const RobotsAnswer& answer, Moment now) {
+  // Set at once, so that it applies to the first page.
+  if (answer.crawl_delay_ms) {
+    frontier_->SetCrawlDelay(HostKey(RobotsOrigin(url), options_.key), int64_t{*answer.crawl_delay_ms} * 1'000'000);
+  }
+  GateToFrontier passed(*this, now);
+  return gate_->OnRobots(url, hops, answer, passed, GateTime(now));
+}
+
+void Shard::SendAddressMail() {
+  if (exchange_ == nullptr) return;
+  for (const AddressMail& mail : frontier_->TakeAddressMail()) exchange_->Tell(mail.shard, mail.notice);
+}
+
+// ---- receiving
+
+bool Shard::HasRoomForArrival() const { return seen_->Room() > 0 && gate_->Room() > 0; }
+
+Status Shard::OnArrival(std::string_view message, Moment now) {
+  const std::optional<Crossing> crossing = DecodeCrossing(message);
+  if (!crossing) return Fail(ErrorCode::kCorrupt, "a message from another shard is not valid");
+  next_wake_ns_ = now.now_ns;
+  switch (crossing->kind) {
+    case Crossing::Kind::kLink:
+      return seen_->Add(crossing->hash, crossing->record);
+    case Crossing::Kind::kRobotsRequest: {
+      const std::optional<UrlRecord> request = DecodeUrlRecord(crossing->record);
+      if (!request) return Fail(ErrorCode::kCorrupt, "a robots.txt request from another shard is not a URL record");
+      return WantRobots(*request);
+    }
+    case Crossing::Kind::kRobotsAnswer:
+      return OnRobotsAnswer(crossing->url, crossing->hops, crossing->answer, now);
+  }
+  return {};
+}
+
+Status Shard::OnRaise(uint64_t pld, Moment now) {
+  next_wake_ns_ = now.now_ns;
+  return admission_ == nullptr ? Status() : admission_->RaiseFromElsewhere(pld);
+}
+
+void Shard::OnAddressNotice(const AddressMail& mail, Moment now) {
+  frontier_->OnAddressNotice(mail.shard, mail.notice, now.now_ns);
+  next_wake_ns_ = now.now_ns;
+}
+
+// Takes the messages that were on their way when a checkpoint was written.
+Status Shard::OfferArrivals(bool* moved, Moment now) {
+  constexpr int kStep = 4096;
+  for (int taken = 0; taken < kStep && arrivals_->size() > 0 && HasRoomForArrival(); ++taken) {
+    ASSIGN_OR_RETURN(const std::string* message, arrivals_->Front());
+    if (message == nullptr) break;
+    RETURN_IF_ERROR(OnArrival(*message, now));
+    arrivals_->PopFront();
+    *moved = true;
+  }
+  return {};
+}
+
+}  // namespace portolan
