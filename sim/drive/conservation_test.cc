@@ -74,7 +74,7 @@ Judge::Options Rules() {
   return judge;
 }
 
-TEST(ConservationTest, EveryUrlIsInOnePlaceAtEveryMoment) {
+TEST(ConservationSlowTest, EveryUrlIsInOnePlaceAtEveryMoment) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     WorldParams params = LoadProfile(seed % 2 == 0 ? "evil" : "spam").value();
     for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{

@@ -43,9 +43,9 @@ VirtualCrawl::Options SmallOptions(bool budgets) {
   return options;
 }
 
-class LocateTest : public testing::TestWithParam<bool> {};
+class LocateSlowTest : public testing::TestWithParam<bool> {};
 
-TEST_P(LocateTest, EveryUrlIsFoundWhereTheCensusCountsIt) {
+TEST_P(LocateSlowTest, EveryUrlIsFoundWhereTheCensusCountsIt) {
   const auto world = SmallWorld();
   MemEnv env;
   VirtualTime time(kBegin);
@@ -107,7 +107,7 @@ TEST_P(LocateTest, EveryUrlIsFoundWhereTheCensusCountsIt) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sim, LocateTest, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Sim, LocateSlowTest, testing::Bool(),
                          [](const auto& tested) { return tested.param ? "WithBudgets" : "WithoutBudgets"; });
 
 }  // namespace
