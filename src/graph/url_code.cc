@@ -57,6 +57,7 @@ UrlCode::UrlCode(const Sample& sample) {
   for (uint16_t rank = 0; rank < 256; ++rank) rank_of_shared_[shared_of_rank_[rank]] = rank;
 
   std::vector<Candidate> candidates = Pairs(sample);
+  std::ranges::stable_partition(candidates, &Candidate::ends);
   Set(candidates, std::vector<uint64_t>(candidates.size(), 1));
   // What the cheapest cuts use; the second round knows what strings cost.
   for (int round = 0; round < 2 && !sample.ends.empty(); ++round) {
@@ -74,12 +75,16 @@ UrlCode::UrlCode(const Sample& sample) {
     std::vector<uint32_t> kept(by_rank.size());
     std::iota(kept.begin(), kept.end(), 0);
     std::ranges::stable_sort(kept, std::greater<>(), [&uses](uint32_t rank) { return uses[rank]; });
+    const auto first_unused = std::ranges::partition_point(kept, [&uses](uint32_t rank) { return uses[rank] >= 4; });
+    const auto paying = std::min<size_t>(static_cast<size_t>(first_unused - kept.begin()), kMaxStrings);
+    std::vector<bool> pays(kept.size());
+    for (size_t i = 0; i < paying; ++i) pays[kept[i]] = true;
+    std::ranges::stable_partition(kept, [&by_rank](uint32_t rank) { return by_rank[rank].ends; });
     candidates.clear();
     std::vector<uint64_t> counts;
     for (const uint32_t rank : kept) {
       const bool needed = by_rank[rank].text.size() + (by_rank[rank].ends ? 1 : 0) == 1;
-      const bool pays = uses[rank] >= 4 && candidates.size() < kMaxStrings;
-      if (!needed && !pays) continue;
+      if (!needed && !pays[rank]) continue;
       counts.push_back(uses[rank]);
       candidates.push_back(std::move(by_rank[rank]));
     }
@@ -133,7 +138,8 @@ std::vector<UrlCode::Candidate> UrlCode::Pairs(const Sample& sample) {
 }
 
 void UrlCode::Set(const std::vector<Candidate>& candidates, const std::vector<uint64_t>& counts) {
-  const std::vector<uint32_t> order = code_.Build(counts);
+  const auto ending = std::ranges::partition_point(candidates, &Candidate::ends) - candidates.begin();
+  const std::vector<uint32_t> order = code_.Build(counts, static_cast<uint32_t>(ending));
   std::vector<Candidate> by_rank(order.size());
   strings_.resize(order.size());
   text_.clear();

@@ -3,8 +3,8 @@
 // The vocabulary has every byte, the end of a URL, and the strings that pay: words with the hyphen before them,
 // "/wp-content/uploads/", ".html" with the end. It is learnt as byte pair encoding does (Gage 1994), many pairs per
 // pass instead of one; then a Huffman code of the strings' uses is made, and URLs are cut where the sum of the codes is
-// smallest. Ends of crawl-shaped URLs (32 bytes on average behind the prefix that they share with a neighbour) take 9 to
-// 10 bytes; xz takes 12 with the whole sorted list at once.
+// smallest. Ends of crawl-shaped URLs (32 bytes on average behind the prefix that they share with a neighbour) take 9
+// to 10 bytes; xz takes 12 with the whole sorted list at once.
 //
 // A second Huffman code has the lengths of shared prefixes.
 //
@@ -59,7 +59,7 @@ class UrlCode {
 
   void WriteShared(unsigned shared, BitWriter& out) const;
   unsigned ReadShared(Cursor& in) const {
-    const auto [rank, bits] = shared_code_.Decode(in.window());
+    const auto [rank, bits, marked] = shared_code_.Decode(in.window());
     in.Skip(bits);
     return shared_of_rank_[rank];
   }
@@ -67,13 +67,19 @@ class UrlCode {
   void WriteEnd(std::string_view end, BitWriter& out) const;
   // Past an end, without its text.
   void SkipEnd(Cursor& in) const {
-    for (bool ends = false; !ends;) ends = Ends(Next(in));
+    for (bool ends = false; !ends;) {
+      const auto [rank, bits, marked] = code_.Decode(in.window());
+      in.Skip(bits);
+      ends = marked;
+    }
   }
   // Appends the next string at `to`; sets `ends` behind the last one. Up to kOverrun bytes may be written.
   char* Expand(Cursor& in, char* to, bool& ends) const {
-    const uint32_t string = Next(in);
+    const auto [rank, bits, marked] = code_.Decode(in.window());
+    in.Skip(bits);
+    const uint32_t string = strings_[rank];
     std::memcpy(to, text_.data() + (string >> 6), kOverrun);
-    ends = Ends(string);
+    ends = marked;
     return to + (string & 31);
   }
 
@@ -82,11 +88,6 @@ class UrlCode {
 
  private:
   static bool Ends(uint32_t string) { return (string & 32) != 0; }
-  uint32_t Next(Cursor& in) const {
-    const auto [rank, bits] = code_.Decode(in.window());
-    in.Skip(bits);
-    return strings_[rank];
-  }
 
   struct Candidate {
     std::string text;
@@ -101,6 +102,7 @@ class UrlCode {
   static constexpr uint16_t kNone = 0xffff;
 
   static std::vector<Candidate> Pairs(const Sample& sample);
+  // Candidates with the end behind them come first.
   void Set(const std::vector<Candidate>& candidates, const std::vector<uint64_t>& counts);
   void BuildTrie(const std::vector<Candidate>& by_rank);
   // The ranks of the cheapest way to write `end`, last one first.

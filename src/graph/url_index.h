@@ -1,9 +1,9 @@
 // UrlIndex: from a URL's hash to the chunks that may have it, in three bytes and a fraction per URL.
 //
 // The first bits of the hash choose a shard (extendible hashing: Fagin et al. 1979), the next nine a bucket of the
-// shard, some more stand in the entry, beside the chunk's number. Entries of a shard are sorted by bucket without gaps; a
-// bit vector has a one per entry and a zero behind each bucket (Elias's quotienting, as in Cleary's tables). So no slot
-// is ever empty, and a shard grows by 1/16. An entry is 24 bits. When a shard splits, the bit that now chooses the
+// shard, some more stand in the entry, beside the chunk's number. Entries of a shard are sorted by bucket without gaps;
+// a bit vector has a one per entry and a zero behind each bucket (Elias's quotienting, as in Cleary's tables). So no
+// slot is ever empty, and a shard grows by 1/16. An entry is 24 bits. When a shard splits, the bit that now chooses the
 // shard is no longer needed in the entry, and the chunk's number gets it: chunk numbers need one more bit just
 // when the table has doubled. So 27 bits of the hash are known at any size and no URL is read again.
 //
@@ -44,7 +44,9 @@ class UrlIndex {
     return false;
   }
 
-  uint64_t memory() const { return memory_ + directory_.capacity() * sizeof(uint32_t) + shards_.capacity() * sizeof(Shard); }
+  uint64_t memory() const {
+    return memory_ + directory_.capacity() * sizeof(uint32_t) + shards_.capacity() * sizeof(Shard);
+  }
 
  private:
   static constexpr unsigned kBucketBits = 9;
@@ -52,7 +54,7 @@ class UrlIndex {
   static constexpr uint32_t kMaxEntries = 1024;  // of a shard
   static constexpr uint32_t kBitWords = (kMaxEntries + kBuckets) / 64;
   static constexpr unsigned kEntryBits = 24;
-  static constexpr unsigned kChunkBits = 6;  // of a chunk's number while there is one shard
+  static constexpr unsigned kChunkBits = 7;  // of a chunk's number while there is one shard
   static constexpr unsigned kMaxDepth = kEntryBits - kChunkBits;
 
   // One allocation: kBitWords words of the bit vector, then the entries.

@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kPadding = 8;  // bytes that a cursor may read behind a chunk
 constexpr unsigned kGenerationBits = 4;
-constexpr unsigned kReferenceBits = 5;
-constexpr uint32_t kFarGain = 2;        // bytes that a far reference must share more: it takes five bits more
-constexpr uint64_t kLearningStep = 8;   // from one vocabulary to the next the table grows so much
+constexpr unsigned kReferenceBits = 4;
+constexpr uint32_t kFarGain = 2;       // bytes that a far reference must share more: it takes five bits more
+constexpr uint64_t kLearningStep = 8;  // from one vocabulary to the next the table grows so much
 constexpr size_t kSampleUrls = 100'000;
 constexpr uint64_t kUrlsPerOpenChunk = 256;
 constexpr uint64_t kFirstOpenChunks = 16;
@@ -220,7 +220,7 @@ void UrlTable::Append(OpenChunk& open, std::string_view url) {
 
 // Into the vocabulary that is spoken now.
 void UrlTable::Rewrite(OpenChunk& open) {
-  const OpenChunk old = std::exchange(open, OpenChunk{.chunk = open.chunk});
+  const OpenChunk old = std::exchange(open, OpenChunk{.chunk = open.chunk, .urls = 0, .bits = 0, .bytes = {}});
   const ChunkView view = View(old);
   open.bytes.assign(1, static_cast<char>((codes_.size() - 1) << (8 - kGenerationBits)));
   open.bytes.append(kPadding, '\0');

@@ -2,16 +2,16 @@
 // number gives its URL back.
 //
 // The problem is that of KSpider (Sanguanpong et al., section 7 of the thesis), which keeps each URL as a difference to
-// another one in an AVL tree: 26.5 bytes per URL of 59.5, 12 us to find and 1.4 us to get one. Departures: no tree. A URL
-// is found by its hash (UrlIndex), so that nothing is compared on the way but the last candidate; it is written next
-// to URLs of its host, as a prefix of one of them and the code of the rest (UrlCode), so that 8.5 bytes of difference
-// are not 8.5 bytes of memory.
+// another one in an AVL tree: 26.5 bytes per URL of 59.5, 12 us to find and 1.4 us to get one. Departures: no tree. A
+// URL is found by its hash (UrlIndex), so that nothing is compared on the way but the last candidate; it is written
+// next to URLs of its host, as a prefix of one of them and the code of the rest (UrlCode), so that 8.5 bytes of
+// difference are not 8.5 bytes of memory.
 //
 // Chunks. 32 URLs make a chunk, which is written once, bit after bit. A URL goes to the open chunk of its host (the
 // hash of the host chooses one of up to 8192), so that URLs of a page, of a site, stand together although many
-// sites are crawled side by side. Its number is chunk * 32 + place. So numbers are stable and need no memory, neighbours
-// are of one host most of the time, and numbers are nearly dense: all are below number_limit(), which is size() and
-// the free places of open chunks (at most size() / 8 + 512).
+// sites are crawled side by side. Its number is chunk * 32 + place. So numbers are stable and need no memory,
+// neighbours are of one host most of the time, and numbers are nearly dense: all are below number_limit(), which is
+// size() and the free places of open chunks (at most size() / 8 + 512).
 //
 //   chunk            = generation of the vocabulary (4 bits) URL…
 //   URL              = [reference shared] end      without what is in brackets for the first one of a chunk
@@ -21,8 +21,9 @@
 // To find a URL in a chunk, URLs are passed over by their codes' lengths unless the prefix that they share can decide;
 // to get one, only those that it borrows from are expanded.
 //
-// Vocabularies. At 4 Ki, 32 Ki, 256 Ki, 2 Mi … URLs a new UrlCode is learnt from what chunks hold, for chunks that begin
-// after that; open ones are rewritten when their next URL comes. The call of Insert that learns takes up to a second.
+// Vocabularies. At 4 Ki, 32 Ki, 256 Ki, 2 Mi … URLs a new UrlCode is learnt from what chunks hold, for chunks that
+// begin after that; open ones are rewritten when their next URL comes. The call of Insert that learns takes up to a
+// second.
 //
 // Memory bound, bytes per URL at 10 million crawl-shaped ones (72 bytes long, 32 behind the shared prefix; xz needs 12
 // bytes for the sorted list): 3.4 index, 8.6 to 9 text (bench/urls has the measured sum), 0.13 place of the chunk, 0.15
@@ -49,7 +50,7 @@ namespace portolan::graph {
 
 class UrlTable {
  public:
-  static constexpr uint32_t kChunkUrls = 32;
+  static constexpr uint32_t kChunkUrls = 16;
   static constexpr size_t kMaxUrl = 8191;  // bytes; longer ones are an invalid argument
 
   explicit UrlTable(const HashKey& key);
@@ -69,7 +70,7 @@ class UrlTable {
  private:
   static constexpr size_t kPage = size_t{1} << 20;
   static constexpr uint32_t kOpenFlag = 1U << 31;
-  static constexpr uint32_t kMaxOpen = 8192;
+  static constexpr uint32_t kMaxOpen = 4096;
 
   struct OpenChunk {
     uint32_t chunk = 0;
@@ -112,7 +113,7 @@ class UrlTable {
   HashKey key_;
   UrlIndex index_;
   std::vector<std::unique_ptr<UrlCode>> codes_;  // by generation; only the last one can encode
-  std::vector<uint32_t> places_;                 // by chunk: place / 2 in the pages, or kOpenFlag and the index in open_
+  std::vector<uint32_t> places_;  // by chunk: place / 2 in the pages, or kOpenFlag and the index in open_
   std::vector<std::unique_ptr<char[]>> pages_;
   size_t page_used_ = kPage;
   std::vector<OpenChunk> open_;  // by the host's hash; no URLs: not begun
