@@ -1,0 +1,286 @@
+#include "graph/url_table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace portolan::graph {
+namespace {
+
+constexpr size_t kPadding = 8;  // bytes that a cursor may read behind a chunk
+constexpr unsigned kGenerationBits = 4;
+constexpr unsigned kReferenceBits = 4;
+constexpr uint32_t kFarGain = 2;       // bytes that a far reference must share more: it takes five bits more
+constexpr uint64_t kLearningStep = 8;  // from one vocabulary to the next the table grows so much
+constexpr size_t kSampleUrls = 100'000;
+constexpr uint64_t kUrlsPerOpenChunk = 256;
+constexpr uint64_t kFirstOpenChunks = 16;
+
+std::string_view HostOf(std::string_view url) {
+  const size_t scheme = url.find("://");
+  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  return url.substr(0, url.find('/'));
+}
+
+}  // namespace
+
+UrlTable::UrlTable(const HashKey& key) : key_(key), open_(kFirstOpenChunks) {
+  codes_.push_back(std::make_unique<UrlCode>());
+}
+
+UrlTable::ChunkView UrlTable::View(const OpenChunk& open) const {
+  const char* const data = open.bytes.data();
+  return {data, open.urls, codes_[static_cast<uint8_t>(data[0]) >> (8 - kGenerationBits)].get()};
+}
+
+UrlTable::ChunkView UrlTable::View(uint32_t chunk) const {
+  const uint32_t place = places_[chunk];
+  if ((place & kOpenFlag) != 0) return View(open_[place & ~kOpenFlag]);
+  const size_t at = size_t{place} * 2;
+  const char* const data = pages_[at / kPage].get() + at % kPage;
+  return {data, kChunkUrls, codes_[static_cast<uint8_t>(data[0]) >> (8 - kGenerationBits)].get()};
+}
+
+// What stands before the end of a URL. `shared`: what the URLs before share with their references.
+void UrlTable::ReadBefore(const ChunkView& view, UrlCode::Cursor& in, uint32_t place,
+                          const std::array<uint32_t, kChunkUrls>& shared, uint32_t& reference, uint32_t& own) {
+  reference = 0;
+  own = 0;
+  if (place == 0) return;
+  const bool near = in.Take(1) != 0;
+  reference = place - 1 - (near ? 0 : static_cast<uint32_t>(in.Take(kReferenceBits)));
+  own = view.code->ReadShared(in);
+  if (own == UrlCode::kSameShared) own = shared[reference];
+}
+
+void UrlTable::MatchIn(const ChunkView& view, std::string_view url, Match& match) {
+  UrlCode::Cursor in(view.data, kGenerationBits);
+  for (uint32_t place = 0; place < view.urls; ++place) {
+    uint32_t reference = 0;
+    uint32_t& own = match.own[place];
+    ReadBefore(view, in, place, match.own, reference, own);
+    const uint32_t known = place == 0 ? 0 : match.shared[reference];
+    // Shared prefixes are as long as they can be: unless the reference agrees with the URL just as far, it is clear
+    // where this one and the URL part.
+    if (known < own || (known > own && own < UrlCode::kMaxShared)) {
+      match.shared[place] = std::min(known, own);
+      view.code->SkipEnd(in);
+      continue;
+    }
+    size_t at = own;
+    for (bool ends = false; !ends;) {
+      char text[UrlCode::kOverrun];
+      const char* const last = view.code->Expand(in, text, ends);
+      const size_t length = static_cast<size_t>(last - text);
+      const size_t most = std::min(length, url.size() - at);
+      size_t same = 0;
+      while (same < most && text[same] == url[at + same]) ++same;
+      at += same;
+      if (same < length || (ends && at < url.size())) {
+        if (!ends) view.code->SkipEnd(in);
+        break;
+      }
+      if (ends) match.equal = place;
+    }
+    match.shared[place] = static_cast<uint32_t>(at);
+    if (match.equal == place) return;
+  }
+}
+
+void UrlTable::ReadDirectory(const ChunkView& view, uint32_t last, Directory& directory) {
+  UrlCode::Cursor in(view.data, kGenerationBits);
+  for (uint32_t place = 0; place <= last; ++place) {
+    ReadBefore(view, in, place, directory.shared, directory.reference[place], directory.shared[place]);
+    directory.end[place] = in.position();
+    if (place < last) view.code->SkipEnd(in);
+  }
+}
+
+// Puts a URL together. The URLs that it borrows from are expanded from the one that gives the beginning on; what each
+// writes too much is overwritten by the next.
+void UrlTable::Assemble(const ChunkView& view, const Directory& directory, uint32_t place, std::string& out) {
+  std::array<uint32_t, kChunkUrls> lenders;
+  size_t count = 0;
+  uint32_t needed = directory.shared[place];
+  lenders[count++] = place;
+  for (uint32_t at = place; needed > 0;) {
+    at = directory.reference[at];
+    if (directory.shared[at] >= needed) continue;
+    lenders[count++] = at;
+    needed = directory.shared[at];
+  }
+  size_t length = 0;
+  while (count-- > 0) {
+    const uint32_t at = lenders[count];
+    const size_t until = count > 0 ? directory.shared[lenders[count - 1]] : kMaxUrl;
+    length = directory.shared[at];
+    UrlCode::Cursor in(view.data, directory.end[at]);
+    for (bool ends = false; !ends && length < until;) {
+      if (out.size() < length + UrlCode::kOverrun) out.resize(2 * length + 8 * UrlCode::kOverrun);
+      length = static_cast<size_t>(view.code->Expand(in, out.data() + length, ends) - out.data());
+    }
+  }
+  out.resize(length);
+}
+
+std::optional<uint64_t> UrlTable::FindHashed(std::string_view url, uint64_t hash) const {
+  std::optional<uint64_t> found;
+  index_.Find(hash, [&](uint32_t chunk) {
+    Match match;
+    MatchIn(View(chunk), url, match);
+    if (match.equal == kChunkUrls) return false;
+    found = uint64_t{chunk} * kChunkUrls + match.equal;
+    return true;
+  });
+  return found;
+}
+
+std::optional<uint64_t> UrlTable::Find(std::string_view url) const { return FindHashed(url, key_.Hash(url)); }
+
+Status UrlTable::Get(uint64_t number, std::string& out) const {
+  const uint64_t chunk = number / kChunkUrls;
+  const auto place = static_cast<uint32_t>(number % kChunkUrls);
+  if (chunk >= places_.size()) return Fail(ErrorCode::kNotFound, fmt::format("no URL has number {}", number));
+  const ChunkView view = View(static_cast<uint32_t>(chunk));
+  if (place >= view.urls) return Fail(ErrorCode::kNotFound, fmt::format("no URL has number {}", number));
+  Directory directory;
+  ReadDirectory(view, place, directory);
+  Assemble(view, directory, place, out);
+  return {};
+}
+
+Result<uint64_t> UrlTable::Insert(std::string_view url) {
+  if (url.size() > kMaxUrl) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("a URL of {} bytes is longer than the {} that the table takes", url.size(), kMaxUrl));
+  }
+  const uint64_t hash = key_.Hash(url);
+  if (const auto known = FindHashed(url, hash)) return *known;
+  if (size_ >= next_learning_) Learn();
+  OpenChunk& open = ChunkFor(url);
+  if (pages_.size() * kPage >= uint64_t{kOpenFlag} * 2 || !index_.Add(hash, open.chunk)) {
+    return Fail(ErrorCode::kBusy, fmt::format("the table of URLs is full: it has {}", size_));
+  }
+  Append(open, url);
+  const uint64_t number = uint64_t{open.chunk} * kChunkUrls + open.urls - 1;
+  ++size_;
+  if (open.urls == kChunkUrls) Seal(open, static_cast<uint32_t>(&open - open_.data()));
+  return number;
+}
+
+UrlTable::OpenChunk& UrlTable::ChunkFor(std::string_view url) {
+  if (open_.size() < kMaxOpen && size_ > open_.size() * kUrlsPerOpenChunk) open_.resize(open_.size() * 2);
+  const size_t slot = key_.Hash(HostOf(url)) & (open_.size() - 1);
+  OpenChunk& open = open_[slot];
+  if (open.bytes.empty()) {
+    open.chunk = static_cast<uint32_t>(places_.size());
+    if (places_.size() == places_.capacity()) places_.reserve(places_.size() + places_.size() / 16 + 64);
+    places_.push_back(kOpenFlag | static_cast<uint32_t>(slot));
+    open.bytes.assign(1, static_cast<char>((codes_.size() - 1) << (8 - kGenerationBits)));
+    open.bytes.append(kPadding, '\0');
+    open.bits = kGenerationBits;
+  } else if (View(open).code != codes_.back().get()) {
+    Rewrite(open);
+  }
+  return open;
+}
+
+void UrlTable::Append(OpenChunk& open, std::string_view url) {
+  const UrlCode& code = *codes_.back();
+  BitWriter bits;
+  // The last byte is not full: its bits are written again.
+  const uint64_t whole = open.bits / 8;
+  const auto rest = static_cast<unsigned>(open.bits % 8);
+  if (rest > 0) bits.WriteBits(static_cast<uint8_t>(open.bytes[whole]) >> (8 - rest), rest);
+  uint32_t shared = 0;
+  if (open.urls > 0) {
+    Match match;
+    MatchIn(View(open), url, match);
+    uint32_t reference = open.urls - 1;
+    for (uint32_t place = reference; place-- > 0;) {
+      const uint32_t gain = reference == open.urls - 1 ? kFarGain : 0;
+      if (match.shared[place] > match.shared[reference] + gain) reference = place;
+    }
+    shared = std::min<uint32_t>(match.shared[reference], UrlCode::kMaxShared);
+    const bool near = reference == open.urls - 1;
+    bits.WriteBits(near ? 1 : 0, 1);
+    if (!near) bits.WriteBits(open.urls - 1 - reference, kReferenceBits);
+    code.WriteShared(shared == match.own[reference] ? UrlCode::kSameShared : shared, bits);
+  }
+  code.WriteEnd(url.substr(shared), bits);
+  open.bits = whole * 8 + bits.written();
+  open.bytes.resize(whole);
+  open.bytes += bits.Finish();
+  open.bytes.append(kPadding, '\0');
+  ++open.urls;
+}
+
+// Into the vocabulary that is spoken now.
+void UrlTable::Rewrite(OpenChunk& open) {
+  const OpenChunk old = std::exchange(open, OpenChunk{.chunk = open.chunk, .urls = 0, .bits = 0, .bytes = {}});
+  const ChunkView view = View(old);
+  open.bytes.assign(1, static_cast<char>((codes_.size() - 1) << (8 - kGenerationBits)));
+  open.bytes.append(kPadding, '\0');
+  open.bits = kGenerationBits;
+  Directory directory;
+  ReadDirectory(view, old.urls - 1, directory);
+  std::string url;
+  for (uint32_t place = 0; place < old.urls; ++place) {
+    Assemble(view, directory, place, url);
+    Append(open, url);
+  }
+}
+
+void UrlTable::Seal(OpenChunk& open, uint32_t slot) {
+  DCHECK(places_[open.chunk] == (kOpenFlag | slot));
+  const size_t size = open.bytes.size() - kPadding;
+  page_used_ += page_used_ % 2;
+  if (page_used_ + size + kPadding > kPage) {
+    pages_.push_back(std::make_unique<char[]>(kPage));
+    page_used_ = 0;
+  }
+  std::memcpy(pages_.back().get() + page_used_, open.bytes.data(), size);
+  places_[open.chunk] = static_cast<uint32_t>(((pages_.size() - 1) * kPage + page_used_) / 2);
+  page_used_ += size;
+  text_bytes_ += size;
+  open = {};
+}
+
+// A vocabulary from chunks all over the table.
+void UrlTable::Learn() {
+  next_learning_ *= kLearningStep;
+  if (codes_.size() == size_t{1} << kGenerationBits) return;
+  UrlCode::Sample sample;
+  sample.shared.resize(UrlCode::kSameShared + 1);
+  const size_t step = std::max<size_t>(1, places_.size() * kChunkUrls / kSampleUrls);
+  std::string end;
+  for (size_t chunk = 0; chunk < places_.size(); chunk += step) {
+    const ChunkView view = View(static_cast<uint32_t>(chunk));
+    if (view.urls == 0) continue;
+    Directory directory;
+    ReadDirectory(view, view.urls - 1, directory);
+    for (uint32_t place = 0; place < view.urls; ++place) {
+      const uint32_t shared = directory.shared[place];
+      Assemble(view, directory, place, end);
+      sample.ends.push_back(end.substr(shared));
+      if (place == 0) continue;
+      ++sample.shared[shared == directory.shared[directory.reference[place]] ? UrlCode::kSameShared : shared];
+    }
+  }
+  codes_.back()->Forget();
+  codes_.push_back(std::make_unique<UrlCode>(sample));
+}
+
+uint64_t UrlTable::memory() const {
+  uint64_t sum = sizeof *this + index_.memory() + pages_.size() * kPage + pages_.capacity() * sizeof(void*) +
+                 places_.capacity() * sizeof(uint32_t) + open_.capacity() * sizeof(OpenChunk) +
+                 codes_.capacity() * sizeof(void*);
+  for (const auto& code : codes_) sum += code->memory();
+  for (const OpenChunk& open : open_) sum += open.bytes.capacity() + 16;
+  return sum;
+}
+
+}  // namespace portolan::graph

@@ -1,0 +1,125 @@
+// UrlTable: numbers for URLs while a crawl finds them, all in memory. The same URL gets the same number for ever, and a
+// number gives its URL back.
+//
+// The problem is that of KSpider (Sanguanpong et al., section 7 of the thesis), which keeps each URL as a difference to
+// another one in an AVL tree: 26.5 bytes per URL of 59.5, 12 us to find and 1.4 us to get one. Departures: no tree. A
+// URL is found by its hash (UrlIndex), so that nothing is compared on the way but the last candidate; it is written
+// next to URLs of its host, as a prefix of one of them and the code of the rest (UrlCode), so that 8.5 bytes of
+// difference are not 8.5 bytes of memory.
+//
+// Chunks. 32 URLs make a chunk, which is written once, bit after bit. A URL goes to the open chunk of its host (the
+// hash of the host chooses one of up to 8192), so that URLs of a page, of a site, stand together although many
+// sites are crawled side by side. Its number is chunk * 32 + place. So numbers are stable and need no memory,
+// neighbours are of one host most of the time, and numbers are nearly dense: all are below number_limit(), which is
+// size() and the free places of open chunks (at most size() / 8 + 512).
+//
+//   chunk            = generation of the vocabulary (4 bits) URL…
+//   URL              = [reference shared] end      without what is in brackets for the first one of a chunk
+//   reference        = 1: the URL before; 0 and five bits: that many before, less one
+//   shared           = length of the prefix that both share; a code of its own for "as long as the reference's own"
+//
+// To find a URL in a chunk, URLs are passed over by their codes' lengths unless the prefix that they share can decide;
+// to get one, only those that it borrows from are expanded.
+//
+// Vocabularies. At 4 Ki, 32 Ki, 256 Ki, 2 Mi … URLs a new UrlCode is learnt from what chunks hold, for chunks that
+// begin after that; open ones are rewritten when their next URL comes. The call of Insert that learns takes up to a
+// second.
+//
+// Memory bound, bytes per URL at 10 million crawl-shaped ones (72 bytes long, 32 behind the shared prefix; xz needs 12
+// bytes for the sorted list): 3.4 index, 8.6 to 9 text (bench/urls has the measured sum), 0.13 place of the chunk, 0.15
+// vocabularies, 0.1 open chunks. memory() counts all of it, allocators' headers included. At most 2^24 chunks and
+// 4 GiB of text, some 400 million URLs: then Insert says kBusy.
+// Thread: one owner; Find and Get from any number of threads while nothing is inserted.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash_key.h"
+#include "base/result.h"
+#include "graph/url_code.h"
+#include "graph/url_index.h"
+
+namespace portolan::graph {
+
+class UrlTable {
+ public:
+  static constexpr uint32_t kChunkUrls = 16;
+  static constexpr size_t kMaxUrl = 8191;  // bytes; longer ones are an invalid argument
+
+  explicit UrlTable(const HashKey& key);
+
+  // The number of the URL; a new one if it is not there.
+  Result<uint64_t> Insert(std::string_view url);
+  std::optional<uint64_t> Find(std::string_view url) const;
+  // The URL of a number that Insert gave, in place of what `out` had. Another number is kNotFound.
+  Status Get(uint64_t number, std::string& out) const;
+
+  uint64_t size() const { return size_; }
+  uint64_t number_limit() const { return places_.size() * kChunkUrls; }
+  uint64_t memory() const;
+  uint64_t text_bytes() const { return text_bytes_; }  // of full chunks
+  uint64_t index_bytes() const { return index_.memory(); }
+
+ private:
+  static constexpr size_t kPage = size_t{1} << 20;
+  static constexpr uint32_t kOpenFlag = 1U << 31;
+  static constexpr uint32_t kMaxOpen = 4096;
+
+  struct OpenChunk {
+    uint32_t chunk = 0;
+    uint32_t urls = 0;
+    uint64_t bits = 0;
+    std::string bytes;  // kPadding zeros are behind the last
+  };
+  struct ChunkView {
+    const char* data;
+    uint32_t urls;
+    const UrlCode* code;
+  };
+  // Of the URLs of a chunk: which one each borrows from, how much, and where the code of its end begins.
+  struct Directory {
+    std::array<uint32_t, kChunkUrls> reference;
+    std::array<uint32_t, kChunkUrls> shared;
+    std::array<uint64_t, kChunkUrls> end;
+  };
+  // How many bytes each URL of a chunk shares with the one that is looked for, and which one is equal.
+  struct Match {
+    std::array<uint32_t, kChunkUrls> shared;
+    std::array<uint32_t, kChunkUrls> own;  // what each shares with its reference
+    uint32_t equal = kChunkUrls;           // kChunkUrls: none
+  };
+
+  ChunkView View(uint32_t chunk) const;
+  ChunkView View(const OpenChunk& open) const;
+  static void ReadBefore(const ChunkView& view, UrlCode::Cursor& in, uint32_t place,
+                         const std::array<uint32_t, kChunkUrls>& shared, uint32_t& reference, uint32_t& own);
+  static void MatchIn(const ChunkView& view, std::string_view url, Match& match);
+  static void ReadDirectory(const ChunkView& view, uint32_t last, Directory& directory);
+  static void Assemble(const ChunkView& view, const Directory& directory, uint32_t place, std::string& out);
+  std::optional<uint64_t> FindHashed(std::string_view url, uint64_t hash) const;
+  OpenChunk& ChunkFor(std::string_view url);
+  void Append(OpenChunk& open, std::string_view url);
+  void Rewrite(OpenChunk& open);
+  void Seal(OpenChunk& open, uint32_t slot);
+  void Learn();
+
+  HashKey key_;
+  UrlIndex index_;
+  std::vector<std::unique_ptr<UrlCode>> codes_;  // by generation; only the last one can encode
+  std::vector<uint32_t> places_;  // by chunk: place / 2 in the pages, or kOpenFlag and the index in open_
+  std::vector<std::unique_ptr<char[]>> pages_;
+  size_t page_used_ = kPage;
+  std::vector<OpenChunk> open_;  // by the host's hash; no URLs: not begun
+  uint64_t size_ = 0;
+  uint64_t text_bytes_ = 0;
+  uint64_t next_learning_ = 4096;
+};
+
+}  // namespace portolan::graph
