@@ -15,8 +15,6 @@ int RunGraphBuild(int argc, char** argv);
 int RunGraphCheck(int argc, char** argv);
 int RunGraphOut(int argc, char** argv);
 int RunGraphIn(int argc, char** argv);
-int RunGraphExport(int argc, char** argv);
-int RunGraphImport(int argc, char** argv);
 
 // The folder of the graph in a crawl's directory.
 std::string GraphDirOf(const std::string& dir);

@@ -1,4 +1,4 @@
-// portolan graph: the link graph of a crawl: building it, looking into it, moving it in and out. Each part has a parser
+// portolan graph: the link graph of a crawl: building it and looking into it. Each part has a parser
 // of its own, so that `portolan graph out --help` shows what `out` takes.
 
 #include <fmt/core.h>
@@ -28,8 +28,6 @@ constexpr std::array kGraphParts = {
     GraphPart{"build", "build the graph of a crawl's links, or bring it up to date", &RunGraphBuild},
     GraphPart{"out", "list what a page, host or domain links to", &RunGraphOut},
     GraphPart{"in", "list what links to a page, host or domain", &RunGraphIn},
-    GraphPart{"export", "write the graph as text: numbers, CSV, or Common Crawl's files", &RunGraphExport},
-    GraphPart{"import", "take over a graph in WebGraph's files", &RunGraphImport},
     GraphPart{"check", "check that the files of a graph are intact", &RunGraphCheck},
 };
 
