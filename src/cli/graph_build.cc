@@ -1,0 +1,102 @@
+// portolan graph build and check.
+
+#include "follow/graph_build.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <string>
+
+#include "base/units.h"
+#include "cli/build_info.h"
+#include "cli/cli.h"
+#include "cli/crawl_dir.h"
+#include "cli/graph_parts.h"
+#include "cli/verb_app.h"
+#include "crawl/wiring.h"
+
+namespace portolan {
+
+int RunGraphBuild(int argc, char** argv) {
+  VerbApp app("graph build",
+              "Builds the link graph of a crawl that was made with outputs.links, in DIR/graph, or adds to it what\n"
+              "is new since the last time. Reads what the last checkpoint holds, whether the crawl runs or not.");
+  std::string dir;
+  std::string memory = "256M";
+  bool json = false;
+  app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("--memory", memory, "How much memory it may take; more than that is sorted on disk")
+      ->type_name("SIZE")
+      ->capture_default_str()
+      ->check(Checked(&ParseBytes, "SIZE"));
+  app->add_flag("--json", json, "As one JSON object");
+  app.Footer(
+      "Every URL in the link log is a page of the graph, fetched or not. The last graph stays valid until the new\n"
+      "one is complete, also after a crash or on a full disk.\n\n"
+      "Example:\n"
+      "  portolan graph build crawl-example.org --memory 512M");
+  if (const auto code = app.Parse(argc, argv)) return *code;
+  const auto config = LoadCrawlConfig(dir);
+  if (!config) return Complain(config.error());
+  const auto options = WireCrawl(*config, dir, config->crawl.seeds, PORTOLAN_VERSION);
+  if (!options) return Complain(options.error());
+  const OutputSource links = LinkLogSource(options->state_dir, options->outputs.links.files.dir);
+  const auto committed = ReadCommitted(Env::Posix(), links);
+  if (!committed) return Complain(committed.error());
+  if (!*committed) {
+    PrintError(
+        fmt::format("{}: this crawl has no link log; start the crawl with --set outputs.links=true to get one", dir));
+    return kExitBadInput;
+  }
+  GraphBuildOptions build;
+  build.memory = *ParseBytes(memory);
+  const auto begin = std::chrono::steady_clock::now();
+  auto told = begin;
+  build.progress = [&](std::string_view step, uint64_t done) {
+    const auto now = std::chrono::steady_clock::now();
+    if (app.quiet() || now - told < std::chrono::seconds(2)) return;
+    told = now;
+    fmt::print(stderr, "{}: {} …\n", step, FormatCount(static_cast<double>(done)));
+  };
+  const auto built = BuildGraph(Env::Posix(), links, GraphDirOf(dir), build);
+  if (!built) return Complain(built.error());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const auto files = OpenGraphOf(dir);
+  if (!files) return Complain(files.error());
+  std::string counts;
+  for (const GraphLevel level : kGraphLevels) {
+    const auto properties = (*files)->Properties(level, GraphDirection::kForward);
+    if (!properties) return Complain(properties.error());
+    counts += json ? fmt::format(R"(,"{}":{},"{}_links":{})", GraphLevelName(level), properties->nodes,
+                                 GraphLevelName(level), properties->arcs)
+                   : fmt::format("  {:<8} {}, {} links\n", GraphLevelName(level), properties->nodes, properties->arcs);
+  }
+  if (json) {
+    fmt::print(R"({{"generation":{},"built":{},"new_records":{},"new_links":{},"left_out":{},"seconds":{:.3f}{}}})",
+               built->generation, built->built, built->new_records, built->new_links, built->left_out, seconds, counts);
+    fmt::print("\n");
+  } else if (built->built) {
+    fmt::print("{}: generation {}, with {} new page records and {} new links, in {}\n{}", dir, built->generation,
+               built->new_records, built->new_links, FormatDuration(seconds), counts);
+  } else {
+    fmt::print("{}: generation {} is up to date: the link log has nothing new\n{}", dir, built->generation, counts);
+  }
+  return kExitOk;
+}
+
+int RunGraphCheck(int argc, char** argv) {
+  VerbApp app("graph check", "Compares every file of a crawl's link graph with its checksum.");
+  std::string dir;
+  app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
+  if (const auto code = app.Parse(argc, argv)) return *code;
+  const auto files = OpenGraphOf(dir);
+  const Status status = files ? (*files)->Verify() : Status(std::unexpected(files.error()));
+  if (!status) {
+    const int code = Complain(status.error());
+    return status.error().code() == ErrorCode::kCorrupt ? kExitVerdict : code;
+  }
+  fmt::print("{}: generation {}: {} files are intact\n", dir, (*files)->generation(), (*files)->current().files.size());
+  return kExitOk;
+}
+
+}  // namespace portolan
