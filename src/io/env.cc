@@ -10,6 +10,24 @@ Result<std::string> Env::Identity(const std::string& dir) {
   return Fail(ErrorCode::kUnsupported, fmt::format("{}: this file system cannot identify a directory", dir));
 }
 
+namespace {
+
+class CopiedBytes : public FileBytes {
+ public:
+  explicit CopiedBytes(std::string bytes) : bytes_(std::move(bytes)) {}
+  std::string_view view() const override { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FileBytes>> Env::Map(const std::string& path) {
+  ASSIGN_OR_RETURN(std::string bytes, ReadWholeFile(*this, path));
+  return std::make_unique<CopiedBytes>(std::move(bytes));
+}
+
 std::string JoinPath(std::string_view dir, std::string_view name) {
   if (dir.empty()) return std::string(name);
   std::string path(dir);

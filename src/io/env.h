@@ -35,6 +35,13 @@ class FileLock {
   virtual ~FileLock() = default;
 };
 
+// The bytes of a file, read in place. Valid as long as the object lives, also when the name is removed meanwhile.
+class FileBytes {
+ public:
+  virtual ~FileBytes() = default;
+  virtual std::string_view view() const = 0;
+};
+
 class Env {
  public:
   virtual ~Env() = default;
@@ -58,6 +65,11 @@ class Env {
   // The identity of the directory: two names of one directory give the same text, different directories give different
   // texts. For comparing only. kUnsupported from an Env that cannot tell.
   virtual Result<std::string> Identity(const std::string& dir);
+
+  // The whole file, for readers that use it in place. This machine's file system maps it: pages are read when they are
+  // touched, and the system drops them when it needs memory. The file must not be cut while it is mapped. Elsewhere it
+  // is a copy in memory.
+  virtual Result<std::unique_ptr<FileBytes>> Map(const std::string& path);
 
   // The file system of this machine. Never destroyed.
   static Env& Posix();

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -212,6 +213,19 @@ class PosixLock : public FileLock {
   int fd_;
 };
 
+class MappedBytes : public FileBytes {
+ public:
+  MappedBytes(void* at, size_t size) : at_(at), size_(size) {}
+  ~MappedBytes() override {
+    if (size_ > 0) ::munmap(at_, size_);
+  }
+  std::string_view view() const override { return {static_cast<const char*>(at_), size_}; }
+
+ private:
+  void* at_;
+  size_t size_;
+};
+
 class PosixEnv : public Env {
  public:
   using Env::Open;
@@ -284,6 +298,23 @@ class PosixEnv : public Env {
       }
     } while (end < dir.size());
     return {};
+  }
+
+  Result<std::unique_ptr<FileBytes>> Map(const std::string& path) override {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd == -1) return SystemError("open", path);
+    struct stat status{};
+    void* at = nullptr;
+    bool mapped = ::fstat(fd, &status) == 0;
+    const auto size = static_cast<size_t>(status.st_size);
+    if (mapped && size > 0) {
+      at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+      mapped = at != MAP_FAILED;
+    }
+    auto error = SystemError("map", path);
+    ::close(fd);
+    if (!mapped) return error;
+    return std::make_unique<MappedBytes>(at, size);
   }
 
   Status Remove(const std::string& path) override {
