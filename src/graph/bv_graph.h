@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "graph/graph_scan.h"
 #include "graph/list_decoder.h"
 #include "graph/offsets.h"
 #include "graph/properties.h"
@@ -48,6 +49,8 @@ class BvGraph {
   uint64_t arcs() const { return properties_.arcs; }
   const GraphProperties& properties() const { return properties_; }
   const GraphOffsets& offsets() const { return offsets_; }
+  // All lists in node order, from the first; the graph must outlive it.
+  GraphScan Scan() const { return {properties_, bytes_}; }
 
   // Strictly increasing, valid until the cursor is used again. A node that is not there is an invalid argument.
   Result<std::span<const NodeId>> Successors(uint64_t node, Cursor& cursor) const;
