@@ -5,9 +5,9 @@
 // a bit vector has a one per entry and a zero behind each bucket (Elias's quotienting, as in Cleary's tables). So no
 // slot is ever empty, and a shard grows by 1/16. An entry is 24 bits. When a shard splits, the bit that now chooses the
 // shard is no longer needed in the entry, and the chunk's number gets it: chunk numbers need one more bit just
-// when the table has doubled. So 27 bits of the hash are known at any size and no URL is read again.
+// when the table has doubled. So 26 bits of the hash are known at any size and no URL is read again.
 //
-// Look-ups return candidates: of n URLs, n / 2^27 wrong ones on average (one in thirteen look-ups at 10 million).
+// Look-ups return candidates: of n URLs, n / 2^26 wrong ones on average (one in seven look-ups at 10 million).
 // Hashes are keyed (base/hash_key.h), so nobody outside can fill one shard.
 //
 // Thread: one owner; const members from any number of threads while nothing is added.
