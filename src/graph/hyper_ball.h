@@ -13,7 +13,8 @@
 //
 // Errors: |B| has the relative standard deviation s = 1.04 / sqrt(2^log2m). H(v) + 1 is a sum of |B(v, t)| with factors
 // that are not negative, so its relative standard deviation is at most s, too. Errors of different nodes are not
-// independent: they share hashes. Other seeds give other errors.
+// independent: they share hashes. Other seeds give other errors. In a small ball two nodes may share a register, and
+// then count as one: the deviation is as stated, but a single value may be further off than a normal one would be.
 //
 // Departures: not systolic: each iteration scans the whole graph, but unites only counters that changed in the one
 // before, and leaves alone those that cannot change. Nothing is external: both generations of counters are in memory.
