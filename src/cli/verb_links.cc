@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/csv.h"
 #include "base/log.h"
 #include "cli/build_info.h"
 #include "cli/cli.h"
@@ -29,20 +30,6 @@ struct Flags {
   bool broken = false;
   bool json = false;
 };
-
-// RFC 4180: quoted where it must be.
-void AppendCsv(std::string& line, std::string_view value) {
-  if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
-    line += value;
-    return;
-  }
-  line += '"';
-  for (const char c : value) {
-    if (c == '"') line += '"';
-    line += c;
-  }
-  line += '"';
-}
 
 std::string HeaderOf(const Flags& flags) {
   if (flags.json) return {};

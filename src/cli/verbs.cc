@@ -19,6 +19,7 @@ std::span<const Verb> Verbs() {
       Verb{"domains", "Look inside", "list a crawl's domains by reputation, with their budgets", &RunDomains},
       Verb{"why", "Look inside", "say where a URL is and what it waits for", &RunWhy},
       Verb{"links", "Look inside", "list a crawl's links, or those that are broken", &RunLinks},
+      Verb{"report", "Look inside", "print what a crawl found and how it went, or write it as HTML", &RunReport},
       Verb{"graph", "Look inside", "build and search the link graph of a crawl", &RunGraph},
       Verb{"disk", "Look inside", "dump or check a file of the crawl's state", &RunDisk},
       Verb{"warc", "Look inside", "list, print, check and index WARC and ARC files", &RunWarc},

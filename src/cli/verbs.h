@@ -16,6 +16,7 @@ int RunStatus(int argc, char** argv);
 int RunDisk(int argc, char** argv);
 int RunGraph(int argc, char** argv);
 int RunLinks(int argc, char** argv);
+int RunReport(int argc, char** argv);
 int RunPlan(int argc, char** argv);
 int RunSim(int argc, char** argv);
 int RunWhy(int argc, char** argv);

@@ -87,6 +87,7 @@ struct OutputItem {
 // Bounds of what is kept of an answer for the log; more is cut.
 inline constexpr size_t kMaxContentType = 256;
 inline constexpr size_t kMaxLocation = 2000;
+inline constexpr size_t kMaxServer = 64;
 inline constexpr size_t kMaxTitle = 256;
 
 struct PageResult {
@@ -102,6 +103,7 @@ struct PageResult {
   bool tls = false;
   std::string mime;                       // as sniffed, "text/html"
   std::string content_type;               // as sent, with its parameters; at most kMaxContentType bytes
+  std::string server;                     // the software, as the server names it; at most kMaxServer bytes
   std::string location;                   // of a 3xx answer, as sent; at most kMaxLocation bytes
   std::string title;                      // of an HTML page, UTF-8, at most kMaxTitle bytes
   std::string detail;                     // for the log

@@ -28,8 +28,8 @@ std::string_view KindName(UrlKind kind) {
 }  // namespace
 
 uint64_t LogLine::bytes() const {
-  return sizeof(LogLine) + about.url.size() + about.via.size() + content_type.size() + location.size() + title.size() +
-         detail.size() + redirect.size();
+  return sizeof(LogLine) + about.url.size() + about.via.size() + content_type.size() + server.size() + location.size() +
+         title.size() + detail.size() + redirect.size();
 }
 
 LogLine MakeLogLine(PageResult& result, FetchLine&& about) {
@@ -44,6 +44,7 @@ LogLine MakeLogLine(PageResult& result, FetchLine&& about) {
   line.version = result.version;
   line.mime = std::move(result.mime);
   line.content_type = std::move(result.content_type);
+  line.server = std::move(result.server);
   line.location = std::move(result.location);
   line.title = std::move(result.title);
   line.detail = std::move(result.detail);
@@ -79,6 +80,7 @@ void AppendLogLine(const LogLine& line, std::string& out) {
   if (about.attempt > 1) fmt::format_to(to, R"(,"attempt":{})", about.attempt);
   if (!line.mime.empty()) fmt::format_to(to, R"(,"mime":{})", JsonQuote(line.mime));
   if (!line.content_type.empty()) fmt::format_to(to, R"(,"content_type":{})", JsonQuote(line.content_type));
+  if (!line.server.empty()) fmt::format_to(to, R"(,"server":{})", JsonQuote(line.server));
   if (!line.location.empty()) fmt::format_to(to, R"(,"location":{})", JsonQuote(line.location));
   if (!line.title.empty()) fmt::format_to(to, R"(,"title":{})", JsonQuote(line.title));
   if (about.address.known()) fmt::format_to(to, R"(,"ip":"{}")", about.address.ToString());

@@ -40,6 +40,7 @@ struct LogLine {
   HttpVersion version = HttpVersion::kUnknown;
   std::string mime;
   std::string content_type;
+  std::string server;
   std::string location;
   std::string title;
   std::string detail;

@@ -88,6 +88,7 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   result.fingerprint = body.empty() ? 0 : Hash64(body);
   const auto content_type = LastField(head_.fields, "content-type");
   result.content_type = CutUtf8(content_type.value_or(""), kMaxContentType);
+  result.server = CutUtf8(head_.fields.Find("server").value_or(""), kMaxServer);
   RobotsTag robots(options_.agent);
   PageView view{
       .response = response,

@@ -1,0 +1,21 @@
+// Plots of a report's tables as SVG inside HTML: nothing to load, no script, readable by screen readers (each has a
+// title).
+//
+// Thread: any. Memory: the text.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/report_table.h"
+
+namespace portolan {
+
+// "" for a table without a plot or rows.
+std::string PlotOf(const ReportTable& table);
+
+// Text for HTML: & < > " ' escaped, controls and what is not UTF-8 shown as by Printable.
+std::string EscapeHtml(std::string_view text);
+
+}  // namespace portolan
