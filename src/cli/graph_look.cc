@@ -1,8 +1,9 @@
 // portolan graph out and in: the links of one page, host or domain.
 
+#include "follow/graph_look.h"
+
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -11,11 +12,6 @@
 #include "cli/cli.h"
 #include "cli/graph_parts.h"
 #include "cli/verb_app.h"
-#include "flow/output_records.h"
-#include "follow/link_texts.h"
-#include "follow/node_key.h"
-#include "follow/pair_sort.h"
-#include "url/url.h"
 
 namespace portolan {
 namespace {
@@ -29,97 +25,40 @@ struct LookFlags {
   uint64_t limit = 1000;
 };
 
-std::string NameOfNode(GraphLevel level, std::string_view key) {
-  if (level != GraphLevel::kPages) return HostNameOfKey(key);
-  std::string url;
-  UrlOfNodeKey(key, url);
-  return url;
-}
-
-// The key of what was asked for: a URL, or for hosts and domains a URL or a name.
-Result<std::string> KeyOfQuestion(const std::string& text, GraphLevel level) {
-  const bool has_scheme = text.find("://") != std::string::npos;
-  const auto url = Url::Parse(has_scheme ? text : "http://" + text);
-  if (!url || url->hostname().empty()) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a URL", Printable(text)));
-  }
-  if (level != GraphLevel::kPages) return KeyOfHostName(url->hostname());
-  std::string key;
-  std::string href(url->href());
-  if (const size_t fragment = href.find('#'); fragment != std::string::npos) href.resize(fragment);
-  AppendNodeKey(href, key);
-  return key;
-}
-
-// "www.example.org": the host of the graph that is next to the key in order.
-std::string NearestHost(const GraphFiles& files, std::string_view key) {
-  const auto hosts = files.Names(GraphLevel::kHosts);
-  if (!hosts || hosts->size() == 0) return {};
-  const std::string host(HostOfNodeKey(key));
-  const auto at = hosts->LowerBound(host);
-  std::string best;
-  size_t most = 0;
-  for (const int step : {-1, 0}) {
-    if (!at || (step == -1 && *at == 0)) continue;
-    const uint64_t number = *at - static_cast<uint64_t>(-step);
-    std::string candidate;
-    if (number >= hosts->size() || !hosts->Get(number, candidate)) continue;
-    const auto shared = static_cast<size_t>(std::ranges::mismatch(candidate, host).in1 - candidate.begin());
-    if (best.empty() || shared > most) {
-      best = candidate;
-      most = shared;
-    }
-  }
-  return HostNameOfKey(best);
-}
-
 Result<int> PrintLinks(const LookFlags& flags, GraphDirection direction) {
   const GraphLevel level = flags.domain ? GraphLevel::kDomains : flags.host ? GraphLevel::kHosts : GraphLevel::kPages;
   ASSIGN_OR_RETURN(const std::string key, KeyOfQuestion(flags.url, level));
   ASSIGN_OR_RETURN(const auto files, OpenGraphOf(flags.dir));
-  ASSIGN_OR_RETURN(const graph::UrlDictionary names, files->Names(level));
-  ASSIGN_OR_RETURN(const std::optional<uint64_t> node, names.Find(key));
+  ASSIGN_OR_RETURN(const auto view, LinkView::Open(*files, level, direction));
+  ASSIGN_OR_RETURN(GraphLook look, GraphLook::Open(*view));
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> node, look.Find(key));
   if (!node) {
     const std::string nearest = NearestHost(*files, key);
     PrintError(fmt::format("{} is not in the graph{}", Printable(NameOfNode(level, key)),
                            nearest.empty() ? "" : fmt::format("; the nearest host in it is {}", Printable(nearest))));
     return kExitVerdict;
   }
-  ASSIGN_OR_RETURN(const graph::BvGraph links, files->Graph(level, direction));
-  graph::BvGraph::Cursor cursor(links);
-  ASSIGN_OR_RETURN(const auto list, links.Successors(*node, cursor));
-  std::optional<LinkTexts> texts;
-  if (level == GraphLevel::kPages) {
-    ASSIGN_OR_RETURN(const std::string_view bytes, files->Bytes("pages.texts"));
-    ASSIGN_OR_RETURN(texts, LinkTexts::Open(bytes));
-  }
   const bool forward = direction == GraphDirection::kForward;
   const std::string own = NameOfNode(level, key);
-  std::string other;
   uint64_t printed = 0;
-  for (const graph::NodeId neighbour : list) {
-    if (flags.limit > 0 && printed == flags.limit) break;
+  const auto print = [&](const GraphLook::Link& link) {
     ++printed;
-    RETURN_IF_ERROR(names.Get(neighbour, other));
-    const std::string name = NameOfNode(level, other);
-    std::string_view text;
-    if (texts) {
-      ASSIGN_OR_RETURN(text, texts->Find(forward ? MakePair(*node, neighbour) : MakePair(neighbour, *node)));
-    }
-    const std::string words = text.empty() ? std::string() : LinkFlagNames(static_cast<uint8_t>(text[0]));
-    const std::string_view anchor = text.empty() ? text : text.substr(1);
     if (flags.json) {
-      fmt::print(R"({{"source":{},"target":{})", JsonQuote(forward ? own : name), JsonQuote(forward ? name : own));
-      if (texts) fmt::print(R"(,"anchor":{},"flags":{})", JsonQuote(anchor), JsonQuote(words));
+      fmt::print(R"({{"source":{},"target":{})", JsonQuote(forward ? own : link.name),
+                 JsonQuote(forward ? link.name : own));
+      if (look.has_texts()) fmt::print(R"(,"anchor":{},"flags":{})", JsonQuote(link.anchor), JsonQuote(link.flags));
       fmt::print("}}\n");
     } else {
-      fmt::print("{}{}{}\n", Printable(name), anchor.empty() ? "" : fmt::format("  \"{}\"", Printable(anchor)),
-                 words.empty() ? "" : fmt::format("  [{}]", words));
+      fmt::print("{}{}{}\n", Printable(link.name),
+                 link.anchor.empty() ? "" : fmt::format("  \"{}\"", Printable(link.anchor)),
+                 link.flags.empty() ? "" : fmt::format("  [{}]", link.flags));
     }
-  }
-  if (printed < list.size()) {
-    fmt::print(stderr, "{} of {} links; --limit 0 prints all\n", printed, list.size());
-  } else if (list.empty() && !flags.json) {
+    return true;
+  };
+  ASSIGN_OR_RETURN(const uint64_t total, look.Each(*node, 0, flags.limit, print));
+  if (printed < total) {
+    fmt::print(stderr, "{} of {} links; --limit 0 prints all\n", printed, total);
+  } else if (total == 0 && !flags.json) {
     fmt::print(stderr, "{} {}\n", Printable(own), forward ? "has no links in the graph" : "has no links to it");
   }
   return kExitOk;

@@ -18,6 +18,7 @@ int RunGraph(int argc, char** argv);
 int RunLinks(int argc, char** argv);
 int RunReport(int argc, char** argv);
 int RunPlan(int argc, char** argv);
+int RunServe(int argc, char** argv);
 int RunSim(int argc, char** argv);
 int RunWhy(int argc, char** argv);
 int RunVersion(int argc, char** argv);
