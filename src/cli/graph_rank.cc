@@ -71,7 +71,7 @@ Result<Ranking> RankByHarmonic(const GraphFiles& files, const RankFlags& flags, 
                                      log2m > graph::kMinLog2m ? "try --precision 4" : "--by pagerank takes less"));
   graph::HyperBallOptions options{.log2m = log2m};
   options.on_iteration = [&](uint32_t iteration, uint64_t changed) {
-    static_cast<void>(work.Tell(fmt::format("distance {}: balls that grew", iteration), changed));
+    static_cast<void>(work.Tell(fmt::format("distance {}, counters that changed", iteration), changed));
   };
   ASSIGN_OR_RETURN(const graph::HyperBallResult balls, graph::HyperBall(turned, options));
   Ranking ranking{.scores = {balls.harmonic.begin(), balls.harmonic.end()}, .how = {}};

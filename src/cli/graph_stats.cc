@@ -110,7 +110,7 @@ Result<GraphStatsParts> MeasureBowTie(const graph::BvGraph& graph, const graph::
 Result<GraphStatsDistances> MeasureDistances(const graph::BvGraph& graph, unsigned log2m, GraphWork& work) {
   graph::HyperBallOptions options{.log2m = log2m};
   options.on_iteration = [&](uint32_t iteration, uint64_t changed) {
-    static_cast<void>(work.Tell(fmt::format("distance {}: balls that grew", iteration), changed));
+    static_cast<void>(work.Tell(fmt::format("distance {}, counters that changed", iteration), changed));
   };
   ASSIGN_OR_RETURN(const graph::HyperBallResult balls, graph::HyperBall(graph, options));
   return GraphStatsDistances{.stats = graph::DistancesOf(balls.neighbourhood),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -21,11 +22,11 @@ std::string Percent(double part) {
   return percent > 0 && percent < 0.1 ? "<0.1 %" : fmt::format("{:.1f} %", percent);
 }
 
-// "##########" of `width` for 1.
+// "##########" of `width` for 1; "." for what is too little for one.
 std::string Bar(double part, size_t width) {
   const double filled = std::clamp(part, 0.0, 1.0) * static_cast<double>(width);
   const auto count = static_cast<size_t>(filled + 0.5);
-  return std::string(part > 0 ? std::max<size_t>(count, 1) : 0, '#');
+  return count > 0 ? std::string(count, '#') : std::string(part > 0 ? "." : "");
 }
 
 // Degrees in classes of doubling size: 0, 1, 2 to 3, 4 to 7 …
@@ -53,14 +54,14 @@ void AddSideRow(const char* name, const GraphStatsSide& side, std::string& text)
 void AddFit(const char* name, const GraphStatsSide& side, std::string& text) {
   const auto& fit = side.degrees.fit;
   if (!fit) {
-    text += fmt::format("  {:<10} too few nodes for a power law\n", name);
+    text += fmt::format("  {:<10} too few nodes\n", name);
     return;
   }
-  // Clauset's rule of thumb: samples of a true power law are about so near.
+  // A tail that really is one is about so near (graph/power_law.h).
   const bool near = fit->distance <= 0.9 / std::sqrt(static_cast<double>(fit->tail));
-  text += fmt::format(
-      "  {:<10} power law with exponent {:.2f} ± {:.2f} from {} links on ({} nodes; distance {:.3f}{})\n", name,
-      fit->alpha, fit->sigma, fit->x_min, fit->tail, fit->distance, near ? "" : ", too far to be one");
+  text += fmt::format("  {:<10} exponent {:.2f} ± {:.2f} from {} links on, {} nodes; {} (distance {:.3f})\n", name,
+                      fit->alpha, fit->sigma, fit->x_min, fit->tail, near ? "it fits" : "it does not fit well",
+                      fit->distance);
 }
 
 void AddDegrees(const GraphStats& stats, std::string& text) {
@@ -68,7 +69,7 @@ void AddDegrees(const GraphStats& stats, std::string& text) {
                       "most", "none");
   AddSideRow("out", stats.out, text);
   AddSideRow("in", stats.in, text);
-  text += "\n";
+  text += "\npower law that fits best\n";
   AddFit("out", stats.out, text);
   AddFit("in", stats.in, text);
 
@@ -116,20 +117,34 @@ void AddBowTie(const GraphStatsParts& parts, uint64_t nodes, std::string& text) 
 
 void AddDistances(const GraphStatsDistances& distances, std::string& text) {
   constexpr size_t kBar = 40;
+  constexpr size_t kMostRows = 24;
   const graph::DistanceStats& stats = distances.stats;
   text += "\ndistances, along links\n";
   if (stats.fractions.empty()) {
     text += "  no node leads to another one\n";
     return;
   }
-  // Far ones that are few are summed up.
-  size_t shown = stats.fractions.size();
+  // Far ones that are few are summed up, many distances stand together.
+  size_t end = stats.fractions.size();
   double rest = 0;
-  while (shown > 2 && rest + stats.fractions[shown - 1] < 0.001) rest += stats.fractions[--shown];
-  for (size_t t = 1; t < shown; ++t) {
-    text += fmt::format("  {:>4}  {:>7}  {}\n", t, Percent(stats.fractions[t]), Bar(stats.fractions[t], kBar));
+  while (end > 2 && rest + stats.fractions[end - 1] < 0.005) rest += stats.fractions[--end];
+  const size_t step = (end + kMostRows - 1) / kMostRows;
+  struct Row {
+    std::string name;
+    double part;
+  };
+  std::vector<Row> rows;
+  for (size_t from = 1; from < end; from += step) {
+    const size_t to = std::min(from + step, end) - 1;
+    Row row{from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to), 0};
+    for (size_t t = from; t <= to; ++t) row.part += stats.fractions[t];
+    rows.push_back(std::move(row));
   }
-  if (shown < stats.fractions.size()) text += fmt::format("  more  {:>7}\n", Percent(rest));
+  const double most = std::ranges::max_element(rows, {}, &Row::part)->part;
+  for (const Row& row : rows) {
+    text += fmt::format("  {:>8}  {:>7}  {}\n", row.name, Percent(row.part), Bar(row.part / most, kBar));
+  }
+  if (rest > 0) text += fmt::format("  {:>8}  {:>7}\n", "more", Percent(rest));
   text += fmt::format(
       "  mean {:.2f}; 90 % within {:.2f} (the effective diameter); the longest is at least {}\n"
       "  a path leads from a node to another one for {} of all pairs\n"

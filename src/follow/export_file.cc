@@ -53,6 +53,9 @@ ExportFile::~ExportFile() {
 
 Result<ExportFile> ExportFile::Create(Env& env, const std::string& path, bool replace) {
   if (!replace && env.Exists(path)) return ExistsAlready(path);
+  if (!env.Exists(DirName(path))) {
+    return Fail(ErrorCode::kNotFound, fmt::format("{}: there is no such directory; make it first", DirName(path)));
+  }
   ASSIGN_OR_RETURN(Rng rng, Rng::FromSystem());
   ExportFile made;
   made.env_ = &env;
@@ -114,8 +117,10 @@ Status ExportFile::Publish() {
   file_.reset();
   if (!replace_ && env_->Exists(path_)) return ExistsAlready(path_);  // made meanwhile
   RETURN_IF_ERROR(env_->Rename(part_, path_));
+  part_ = path_;  // removed after all, if the name cannot be made durable
+  RETURN_IF_ERROR(SyncDirOnce(*env_, DirName(path_)));
   part_.clear();
-  return SyncDirOnce(*env_, DirName(path_));
+  return {};
 }
 
 }  // namespace portolan
