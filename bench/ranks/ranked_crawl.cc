@@ -101,7 +101,7 @@ Result<std::vector<std::optional<DomainNode>>> DomainsOfNodes(const sim::World& 
 uint64_t FarmsInFirst(const std::vector<double>& scores, const std::vector<std::optional<DomainNode>>& nodes) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::greater<>(), [&](size_t node) { return scores[node]; });
+  std::ranges::sort(order, [&](size_t a, size_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
   order.resize(std::min(order.size(), kFirst));
   return static_cast<uint64_t>(
       std::ranges::count_if(order, [&](size_t node) { return nodes[node] && nodes[node]->farm; }));
