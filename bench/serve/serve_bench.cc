@@ -143,8 +143,8 @@ std::string TargetOf(GraphDirection direction, const std::string* url) {
 
 Result<std::vector<std::string>> Direct(GraphLook& look, const std::string& url) {
   std::vector<std::string> links;
-  ASSIGN_OR_RETURN(const std::string key, KeyOfQuestion(url, GraphLevel::kPages));
-  ASSIGN_OR_RETURN(const auto node, look.Find(key));
+  ASSIGN_OR_RETURN(const GraphLook::Found found, look.Find(url));
+  const auto node = found.node;
   if (!node) return Fail(ErrorCode::kNotFound, url);
   ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t total, look.Each(*node, 0, 10, [&](const GraphLook::Link& link) {
     links.push_back(link.name + " " + std::string(link.anchor));

@@ -19,33 +19,30 @@ namespace {
 struct LookFlags {
   std::string dir;
   std::string url;
-  bool host = false;
-  bool domain = false;
+  GraphLevel level = GraphLevel::kPages;
   bool json = false;
   uint64_t limit = 1000;
 };
 
 Result<int> PrintLinks(const LookFlags& flags, GraphDirection direction) {
-  const GraphLevel level = flags.domain ? GraphLevel::kDomains : flags.host ? GraphLevel::kHosts : GraphLevel::kPages;
-  ASSIGN_OR_RETURN(const std::string key, KeyOfQuestion(flags.url, level));
   ASSIGN_OR_RETURN(const auto files, OpenGraphOf(flags.dir));
-  ASSIGN_OR_RETURN(const auto view, LinkView::Open(*files, level, direction));
+  RETURN_IF_ERROR(RequireGraphLevel(*files, flags.dir, flags.level));
+  ASSIGN_OR_RETURN(const auto view, LinkView::Open(*files, flags.level, direction));
   ASSIGN_OR_RETURN(GraphLook look, GraphLook::Open(*view));
-  ASSIGN_OR_RETURN(const std::optional<uint64_t> node, look.Find(key));
-  if (!node) {
-    const std::string nearest = NearestHost(*files, key);
-    PrintError(fmt::format("{} is not in the graph{}", Printable(NameOfNode(level, key)),
-                           nearest.empty() ? "" : fmt::format("; the nearest host in it is {}", Printable(nearest))));
+  ASSIGN_OR_RETURN(const GraphLook::Found found, look.Find(flags.url));
+  if (!found.node) {
+    PrintError(fmt::format("{}{} is not in the graph{}", look.named() ? "" : "node ", Printable(found.name),
+                           found.nearest.empty() ? "" : "; the nearest host in it is " + Printable(found.nearest)));
     return kExitVerdict;
   }
   const bool forward = direction == GraphDirection::kForward;
-  const std::string own = NameOfNode(level, key);
+  const std::string own = look.JsonOf(found.name);
   uint64_t printed = 0;
   const auto print = [&](const GraphLook::Link& link) {
     ++printed;
     if (flags.json) {
-      fmt::print(R"({{"source":{},"target":{})", JsonQuote(forward ? own : link.name),
-                 JsonQuote(forward ? link.name : own));
+      const std::string name = look.JsonOf(link.name);
+      fmt::print(R"({{"source":{},"target":{})", forward ? own : name, forward ? name : own);
       if (look.has_texts()) fmt::print(R"(,"anchor":{},"flags":{})", JsonQuote(link.anchor), JsonQuote(link.flags));
       fmt::print("}}\n");
     } else {
@@ -55,11 +52,12 @@ Result<int> PrintLinks(const LookFlags& flags, GraphDirection direction) {
     }
     return true;
   };
-  ASSIGN_OR_RETURN(const uint64_t total, look.Each(*node, 0, flags.limit, print));
+  ASSIGN_OR_RETURN(const uint64_t total, look.Each(*found.node, 0, flags.limit, print));
   if (printed < total) {
     fmt::print(stderr, "{} of {} links; --limit 0 prints all\n", printed, total);
   } else if (total == 0 && !flags.json) {
-    fmt::print(stderr, "{} {}\n", Printable(own), forward ? "has no links in the graph" : "has no links to it");
+    fmt::print(stderr, "{}{} {}\n", look.named() ? "" : "node ", Printable(found.name),
+               forward ? "has no links in the graph" : "has no links to it");
   }
   return kExitOk;
 }
@@ -72,17 +70,21 @@ int RunLook(int argc, char** argv, GraphDirection direction) {
                   : "Lists what links to a page, with anchor text and flags, by the graph that 'graph build' made.");
   LookFlags flags;
   app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
-  app->add_option("url", flags.url, "The URL; with --host or --domain also a name")->required()->type_name("URL");
-  app->add_flag("--host", flags.host, "Links between hosts");
-  app->add_flag("--domain", flags.domain, "Links between pay-level domains")->excludes("--host");
+  app->add_option("url", flags.url,
+                  "The URL; with --host or --domain also a name; of an imported graph the number of a node")
+      ->required()
+      ->type_name("URL");
+  const GraphLevelFlags level(app);
   app->add_option("--limit", flags.limit, "At most so many; 0: all")->type_name("N")->capture_default_str();
   app->add_flag("--json", flags.json, "As one JSON object per line");
   app.Footer(
       fmt::format("The exit code is 1 if the graph has no such page, host or domain.\n\nExamples:\n"
                   "  portolan graph {0} crawl-example.org https://example.org/about\n"
-                  "  portolan graph {0} crawl-example.org example.org --domain",
+                  "  portolan graph {0} crawl-example.org example.org --domain\n"
+                  "  portolan graph {0} cnr-2000 17",
                   forward ? "out" : "in"));
   if (const auto code = app.Parse(argc, argv)) return *code;
+  flags.level = level.level();
   const auto code = PrintLinks(flags, direction);
   return code ? *code : Complain(code.error());
 }

@@ -3,9 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "flow/output_records.h"
+#include "follow/graph_names.h"
 #include "follow/node_key.h"
 #include "follow/pair_sort.h"
 #include "url/url.h"
@@ -22,13 +25,6 @@ Result<T> WithPath(Result<T> result, const std::string& path) {
 }
 
 }  // namespace
-
-std::string NameOfNode(GraphLevel level, std::string_view key) {
-  if (level != GraphLevel::kPages) return HostNameOfKey(key);
-  std::string url;
-  UrlOfNodeKey(key, url);
-  return url;
-}
 
 Result<std::string> KeyOfQuestion(const std::string& text, GraphLevel level) {
   const bool has_scheme = text.find("://") != std::string::npos;
@@ -68,14 +64,18 @@ std::string NearestHost(const GraphFiles& files, std::string_view key) {
 Result<std::unique_ptr<const LinkView>> LinkView::Open(const GraphFiles& files, GraphLevel level,
                                                        GraphDirection direction) {
   std::unique_ptr<LinkView> view(new LinkView(files, level, direction));
-  ASSIGN_OR_RETURN(view->names_, files.Names(level));
+  if (files.HasNames(level)) {
+    ASSIGN_OR_RETURN(view->names_, files.Names(level));
+  } else if (level != GraphLevel::kPages) {
+    return Fail(ErrorCode::kNotFound, "this graph was imported and has no hosts and no domains");
+  }
   ASSIGN_OR_RETURN(view->links_, files.Graph(level, direction));
   return view;
 }
 
 Result<GraphLook> GraphLook::Open(const LinkView& view) {
   GraphLook look(view);
-  if (view.level_ == GraphLevel::kPages) {
+  if (view.level_ == GraphLevel::kPages && view.named()) {
     ASSIGN_OR_RETURN(const std::string_view bytes, view.files_.Bytes(kTextsName));
     ASSIGN_OR_RETURN(look.texts_, WithPath(LinkTexts::Open(bytes), view.files_.PathOf(kTextsName)));
   }
@@ -90,9 +90,34 @@ std::string GraphLook::PathOfNames() const {
   return view_->files_.PathOf(std::string(GraphLevelName(view_->level_)) + ".urls");
 }
 
-Result<std::optional<uint64_t>> GraphLook::Find(std::string_view key) const {
-  return WithPath(view_->names_.Find(key), PathOfNames());
+Result<GraphLook::Found> GraphLook::Find(const std::string& text) const {
+  if (!named()) return FindNumber(text);
+  ASSIGN_OR_RETURN(const std::string key, KeyOfQuestion(text, view_->level_));
+  Found found{.node = {}, .name = NodeNameOfKey(view_->level_, key), .nearest = {}};
+  ASSIGN_OR_RETURN(found.node, WithPath(view_->names_->Find(key), PathOfNames()));
+  if (!found.node) found.nearest = NearestHost(view_->files_, key);
+  return found;
 }
+
+Result<GraphLook::Found> GraphLook::FindNumber(const std::string& text) const {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const uint64_t nodes = view_->links_.nodes();
+  if (stop != end || (error != std::errc() && error != std::errc::result_out_of_range)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}': this graph was imported and has no URLs; give a node's number, 0 to {}",
+                            Printable(text), nodes == 0 ? 0 : nodes - 1));
+  }
+  Found found{.node = {}, .name = text, .nearest = {}};
+  if (error == std::errc() && number < nodes) {
+    found.node = number;
+    found.name = fmt::format("{}", number);
+  }
+  return found;
+}
+
+std::string GraphLook::JsonOf(const std::string& name) const { return named() ? JsonQuote(name) : name; }
 
 Result<uint64_t> GraphLook::Count(uint64_t node) {
   return WithPath(view_->links_.Outdegree(node, cursor_), PathOfLists());
@@ -106,10 +131,14 @@ Result<uint64_t> GraphLook::Each(uint64_t node, uint64_t from, uint64_t limit,
   const bool forward = view_->direction_ == GraphDirection::kForward;
   Link link;
   for (const graph::NodeId neighbour : list.subspan(begin, count)) {
-    if (const Status got = view_->names_.Get(neighbour, key_); !got) {
-      return std::unexpected(Error(got.error()).Context(PathOfNames()));
+    if (named()) {
+      if (const Status got = view_->names_->Get(neighbour, key_); !got) {
+        return std::unexpected(Error(got.error()).Context(PathOfNames()));
+      }
+      link.name = NodeNameOfKey(view_->level_, key_);
+    } else {
+      link.name = fmt::format("{}", neighbour);
     }
-    link.name = NameOfNode(view_->level_, key_);
     if (texts_) {
       const uint64_t pair = forward ? MakePair(node, neighbour) : MakePair(neighbour, node);
       ASSIGN_OR_RETURN(const std::string_view text, WithPath(texts_->Find(pair), view_->files_.PathOf(kTextsName)));

@@ -3,9 +3,11 @@
 //
 //   ASSIGN_OR_RETURN(const auto view, LinkView::Open(*files, GraphLevel::kPages, GraphDirection::kTransposed));
 //   ASSIGN_OR_RETURN(GraphLook look, GraphLook::Open(*view));
-//   ASSIGN_OR_RETURN(const std::string key, KeyOfQuestion("https://example.org/", GraphLevel::kPages));
-//   ASSIGN_OR_RETURN(const std::optional<uint64_t> node, look.Find(key));
-//   ASSIGN_OR_RETURN(const uint64_t total, look.Each(*node, 0, 100, [](const GraphLook::Link& link) { return true; }));
+//   ASSIGN_OR_RETURN(const GraphLook::Found found, look.Find("https://example.org/"));
+//   if (!found.node) …
+//   ASSIGN_OR_RETURN(const uint64_t total, look.Each(*found.node, 0, 100, [](const GraphLook::Link& link) { return true; }));
+//
+// A graph that was imported has only pages, which have no names: their numbers stand in the place of names.
 //
 // Thread: a LinkView is immutable, any number of threads use it; a GraphLook has one owner. Both must not outlive the
 // GraphFiles. Memory bound: a LinkView has the graph's offsets, 8 bits per node. A GraphLook has one block of texts
@@ -29,9 +31,6 @@
 
 namespace portolan {
 
-// "https://example.org/" or "www.example.org" of a key.
-std::string NameOfNode(GraphLevel level, std::string_view key);
-
 // The key of what was asked for: a URL, or for hosts and domains a URL or a name. kInvalidArgument: it is not a URL.
 Result<std::string> KeyOfQuestion(const std::string& text, GraphLevel level);
 
@@ -47,6 +46,7 @@ class LinkView {
   const GraphFiles& files() const { return files_; }
   GraphLevel level() const { return level_; }
   GraphDirection direction() const { return direction_; }
+  bool named() const { return names_.has_value(); }
 
  private:
   friend class GraphLook;
@@ -56,12 +56,17 @@ class LinkView {
   const GraphFiles& files_;
   const GraphLevel level_;
   const GraphDirection direction_;
-  graph::UrlDictionary names_;
+  std::optional<graph::UrlDictionary> names_;
   graph::BvGraph links_;
 };
 
 class GraphLook {
  public:
+  struct Found {
+    std::optional<uint64_t> node;  // nullopt: it is not in the graph
+    std::string name;              // as the graph writes it
+    std::string nearest;           // without a node: the nearest host in the graph, if there is one
+  };
   struct Link {
     std::string name;         // the other end
     std::string_view anchor;  // valid during the call
@@ -71,7 +76,12 @@ class GraphLook {
   // `view` must outlive it.
   static Result<GraphLook> Open(const LinkView& view);
 
-  Result<std::optional<uint64_t>> Find(std::string_view key) const;
+  // What was asked for: a URL, or for hosts and domains a URL or a name; in a graph without names a number.
+  // kInvalidArgument: it is none of these.
+  Result<Found> Find(const std::string& text) const;
+  bool named() const { return view_->named(); }
+  // A name as a value of JSON.
+  std::string JsonOf(const std::string& name) const;
   // How many links the node has, without decoding them.
   Result<uint64_t> Count(uint64_t node);
   // Calls `each` for the links `from`, `from` + 1 and so on, at most `limit` (0: all) and until it returns false.
@@ -81,6 +91,7 @@ class GraphLook {
 
  private:
   explicit GraphLook(const LinkView& view) : view_(&view), cursor_(view.links_) {}
+  Result<Found> FindNumber(const std::string& text) const;
   std::string PathOfLists() const;
   std::string PathOfNames() const;
 

@@ -24,7 +24,7 @@ LookedUp Look(const GraphFiles& files, GraphLevel level, GraphDirection directio
               uint64_t from = 0, uint64_t limit = 0) {
   const auto view = LinkView::Open(files, level, direction).value();
   GraphLook look = GraphLook::Open(*view).value();
-  const auto node = look.Find(KeyOfQuestion(name, level).value()).value();
+  const auto node = look.Find(name).value().node;
   LookedUp result;
   if (!node) return result;
   result.total = look.Each(*node, from, limit,

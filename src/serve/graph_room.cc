@@ -100,33 +100,33 @@ struct NotThere {
 };
 
 // Appends the fields of one URL's answer to `out`; what keeps it from being there is data, a damaged file an error.
-Result<std::optional<NotThere>> AppendLinks(const GraphFiles& files, LentLook& lent, const LinkQuestion& question,
+Result<std::optional<NotThere>> AppendLinks(LentLook& lent, const LinkQuestion& question,
                                             const std::string& url, std::string& out) {
-  const auto key = KeyOfQuestion(url, question.level);
-  if (!key) return NotThere{400, "not_a_url", key.error().message(), {}};
-  const std::string name = NameOfNode(question.level, *key);
-  ASSIGN_OR_RETURN(const std::optional<uint64_t> node, lent.look().Find(*key));
-  if (!node) {
-    const std::string nearest = NearestHost(files, *key);
-    NotThere not_there{404, "not_in_graph", fmt::format("{} is not in the graph", Printable(name)), {}};
-    if (!nearest.empty()) {
-      not_there.message += fmt::format("; the nearest host in it is {}", Printable(nearest));
-      not_there.more = fmt::format(",\"nearest_host\":{}", JsonQuote(nearest));
+  const auto found = lent.look().Find(url);
+  if (!found && found.error().code() == ErrorCode::kInvalidArgument) {
+    return NotThere{400, "not_a_url", found.error().message(), {}};
+  }
+  if (!found) return std::unexpected(found.error());
+  if (!found->node) {
+    NotThere not_there{404, "not_in_graph", fmt::format("{} is not in the graph", Printable(found->name)), {}};
+    if (!found->nearest.empty()) {
+      not_there.message += fmt::format("; the nearest host in it is {}", Printable(found->nearest));
+      not_there.more = fmt::format(",\"nearest_host\":{}", JsonQuote(found->nearest));
     }
     return not_there;
   }
-  out += fmt::format("\"url\":{},\"from\":{},\"links\":[", JsonQuote(name), question.from);
+  out += fmt::format("\"url\":{},\"from\":{},\"links\":[", lent.look().JsonOf(found->name), question.from);
   uint64_t count = 0;
   const bool has_texts = lent.look().has_texts();
   const auto append = [&](const GraphLook::Link& link) {
     if (count++ > 0) out += ',';
     out += "{\"url\":";
-    out += JsonQuote(link.name);
+    out += lent.look().JsonOf(link.name);
     if (has_texts) out += fmt::format(",\"anchor\":{},\"flags\":{}", JsonQuote(link.anchor), JsonQuote(link.flags));
     out += '}';
     return out.size() < GraphRoom::kMaxAnswer;
   };
-  ASSIGN_OR_RETURN(const uint64_t total, lent.Each(*node, question.from, question.limit, append));
+  ASSIGN_OR_RETURN(const uint64_t total, lent.Each(*found->node, question.from, question.limit, append));
   out += fmt::format("],\"total\":{}", total);
   if (count > 0 && question.from + count < total) out += fmt::format(",\"next\":{}", question.from + count);
   return std::nullopt;
@@ -139,7 +139,7 @@ Result<Answer> AnswerTo(OpenGraph& graph, const LinkQuestion& question) {
   out = fmt::format(R"({{"generation":{},"level":"{}","direction":"{}",)", graph.files().generation(),
                     LevelWord(question.level), question.direction == GraphDirection::kForward ? "out" : "in");
   if (!question.batch) {
-    ASSIGN_OR_RETURN(const auto not_there, AppendLinks(graph.files(), lent, question, question.urls.front(), out));
+    ASSIGN_OR_RETURN(const auto not_there, AppendLinks(lent, question, question.urls.front(), out));
     if (not_there) return ErrorAnswer(not_there->status, not_there->code, not_there->message, not_there->more);
     out += "}\n";
     return answer;
@@ -149,7 +149,7 @@ Result<Answer> AnswerTo(OpenGraph& graph, const LinkQuestion& question) {
   for (const std::string& url : question.urls) {
     if (out.size() >= GraphRoom::kMaxAnswer) break;
     out += done++ == 0 ? "{" : ",{";
-    ASSIGN_OR_RETURN(const auto not_there, AppendLinks(graph.files(), lent, question, url, out));
+    ASSIGN_OR_RETURN(const auto not_there, AppendLinks(lent, question, url, out));
     if (not_there) {
       out += fmt::format("\"url\":{},\"error\":{}", JsonQuote(url),
                          ErrorObject(not_there->code, not_there->message, not_there->more));

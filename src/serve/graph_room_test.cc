@@ -209,7 +209,7 @@ TEST_F(GraphRoomTest, ReadersOfAnOldGenerationEndInPeace) {
   graph_.Build();
   clock_.Advance(GraphSource::kCheckNs);
   EXPECT_EQ(source.Current().value()->files().generation(), 2u);
-  const auto node = look->Find(KeyOfQuestion("http://a.test/", GraphLevel::kPages).value()).value();
+  const auto node = look->Find("http://a.test/").value().node;
   EXPECT_EQ(look->Each(*node, 0, 0, [](const GraphLook::Link&) { return true; }).value(), 3u);
   old->Return(GraphLevel::kPages, GraphDirection::kForward, std::move(look));
 }
