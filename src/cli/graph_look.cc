@@ -31,8 +31,10 @@ Result<int> PrintLinks(const LookFlags& flags, GraphDirection direction) {
   ASSIGN_OR_RETURN(GraphLook look, GraphLook::Open(*view));
   ASSIGN_OR_RETURN(const GraphLook::Found found, look.Find(flags.url));
   if (!found.node) {
-    PrintError(fmt::format("{}{} is not in the graph{}", look.named() ? "" : "node ", Printable(found.name),
-                           found.nearest.empty() ? "" : "; the nearest host in it is " + Printable(found.nearest)));
+    std::string what = fmt::format("{} is not in the graph", Printable(found.name));
+    if (!look.named()) what = fmt::format("node {}, which has {} nodes", what, view->nodes());
+    if (!found.nearest.empty()) what += "; the nearest host in it is " + Printable(found.nearest);
+    PrintError(what);
     return kExitVerdict;
   }
   const bool forward = direction == GraphDirection::kForward;

@@ -5,7 +5,8 @@
 //   ASSIGN_OR_RETURN(GraphLook look, GraphLook::Open(*view));
 //   ASSIGN_OR_RETURN(const GraphLook::Found found, look.Find("https://example.org/"));
 //   if (!found.node) …
-//   ASSIGN_OR_RETURN(const uint64_t total, look.Each(*found.node, 0, 100, [](const GraphLook::Link& link) { return true; }));
+//   ASSIGN_OR_RETURN(const uint64_t total, look.Each(*found.node, 0, 100, [](const GraphLook::Link& link) { return
+//   true; }));
 //
 // A graph that was imported has only pages, which have no names: their numbers stand in the place of names.
 //
@@ -47,6 +48,7 @@ class LinkView {
   GraphLevel level() const { return level_; }
   GraphDirection direction() const { return direction_; }
   bool named() const { return names_.has_value(); }
+  uint64_t nodes() const { return links_.nodes(); }
 
  private:
   friend class GraphLook;

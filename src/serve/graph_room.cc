@@ -100,8 +100,8 @@ struct NotThere {
 };
 
 // Appends the fields of one URL's answer to `out`; what keeps it from being there is data, a damaged file an error.
-Result<std::optional<NotThere>> AppendLinks(LentLook& lent, const LinkQuestion& question,
-                                            const std::string& url, std::string& out) {
+Result<std::optional<NotThere>> AppendLinks(LentLook& lent, const LinkQuestion& question, const std::string& url,
+                                            std::string& out) {
   const auto found = lent.look().Find(url);
   if (!found && found.error().code() == ErrorCode::kInvalidArgument) {
     return NotThere{400, "not_a_url", found.error().message(), {}};

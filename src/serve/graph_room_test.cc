@@ -7,7 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "follow/graph_import.h"
 #include "follow/testing/small_graph.h"
+#include "graph/testing/round_trip.h"
 #include "io/mem_env.h"
 
 namespace portolan {
@@ -140,6 +142,26 @@ TEST_F(GraphRoomTest, WhatIsNotThereIsSaidWithTheNearestHost) {
   EXPECT_EQ(error["code"], "not_in_graph");
   EXPECT_EQ(error["nearest_host"], "www.b.test");
   EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("http://www.b.test/none is not in the graph"));
+}
+
+TEST_F(GraphRoomTest, NodesOfAnImportedGraphAreNumbers) {
+  graph::Adjacency truth;
+  truth.Add(std::vector<graph::NodeId>{1, 2});
+  truth.Add(std::vector<graph::NodeId>{2});
+  truth.Add({});
+  const auto packed = graph::Compress(truth, {}).value();
+  for (const auto& [name, bytes] :
+       {std::pair{"base.graph", packed.graph}, {"base.properties", packed.properties.ToText()}}) {
+    ASSERT_TRUE(env_.Open(name, OpenMode::kCreate).value()->Append(bytes));
+  }
+  const auto imported = ImportGraph(env_, "base", "crawl/graph");
+  ASSERT_TRUE(imported) << imported.error().ToString();
+  const json in = Get("/graph/in?url=2");
+  EXPECT_EQ(in["url"], 2);
+  EXPECT_EQ(in["links"], json::parse(R"([{"url":0},{"url":1}])"));
+  EXPECT_EQ(CodeOf("/graph/in?url=3", 404), "not_in_graph");
+  EXPECT_EQ(CodeOf("/graph/in?url=http://a.test/", 400), "not_a_url");
+  EXPECT_EQ(CodeOf("/graph/in?url=a.test&level=host", 404), "not_found");
 }
 
 TEST_F(GraphRoomTest, WrongQuestionsAreRefusedWithTheReason) {
