@@ -184,10 +184,10 @@ int RunGraphRank(int argc, char** argv) {
   auto* const json = app->add_flag("--json", flags.json, "As one JSON object per line");
   app->add_flag("--csv", flags.csv, "As CSV: rank,node,name,score")->excludes(json);
   app.Footer(
-      "PageRank is a surfer's who goes to any node with probability 1 - damping, and from a node without links "
-      "always;\n"
-      "so the rank of such nodes is spread evenly over all. It takes 20 bytes of memory per node, in-degrees 12;\n"
-      "harmonic centrality 2 * 2^precision + 16.\n\n"
+      "PageRank: how often a surfer comes by who follows a random link with probability SHARE and else goes to any "
+      "node.\n"
+      "From a node without links it goes to any node, so that the rank of such nodes is spread evenly over all.\n"
+      "Memory per node: pagerank 20 bytes, indegree 12, harmonic 2 * 2^BITS + 16.25.\n\n"
       "Examples:\n"
       "  portolan graph rank crawl-example.org --by pagerank\n"
       "  portolan graph rank crawl-example.org --by harmonic --domain --limit 100 --csv");
