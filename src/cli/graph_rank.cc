@@ -119,17 +119,20 @@ Status PrintRanking(const GraphFiles& files, const RankFlags& flags, const Ranki
   for (size_t i = 0; i < order.size(); ++i) {
     const graph::NodeId node = order[i];
     const double score = ranking.scores[node];
+    // As short as the number that it is: harmonic centralities are floats.
+    const std::string exact =
+        flags.by == "harmonic" ? fmt::format("{}", static_cast<float>(score)) : fmt::format("{}", score);
     if (flags.json) {
       ASSIGN_OR_RETURN(const std::string name, names.JsonOf(node));
       fmt::print("{{\"rank\":{},\"node\":{},\"name\":{},\"score\":{}}}\n", i + 1, node, names.named() ? name : "null",
-                 score);
+                 exact);
     } else if (flags.csv) {
       field.clear();
       if (names.named()) {
         ASSIGN_OR_RETURN(const std::string name, names.Of(node));
         AppendCsvField(name, field);
       }
-      fmt::print("{},{},{},{}\n", i + 1, node, field, score);
+      fmt::print("{},{},{},{}\n", i + 1, node, field, exact);
     } else {
       ASSIGN_OR_RETURN(const std::string name, names.Of(node));
       fmt::print("{:>6}  {:>14}  {}{}\n", i + 1,
