@@ -116,6 +116,7 @@ int RunGraphExport(int argc, char** argv) {
   GraphWork work(app.quiet(), GraphWork::Stop::kIsAnError);
   options.progress = [&](std::string_view step, uint64_t done) { return work.Tell(step, done); };
   const auto written = ExportGraph(Env::Posix(), **files, out, options);
+  if (!written && to_stdout && std::ferror(stdout) != 0) return kExitSystem;  // RunCli says it
   if (!written) return work.Complain(written.error(), to_stdout ? "the output is not complete" : "no file is left");
   if (to_stdout) return kExitOk;
   std::string list;

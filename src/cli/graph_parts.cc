@@ -77,8 +77,7 @@ void AddGraphMemoryFlag(VerbApp& app, std::string& memory) {
 
 void AddPrecisionFlag(VerbApp& app, unsigned& log2m) {
   app->add_option("--precision", log2m,
-                  "Of distances: 2^BITS registers per node, 4 to 16; one more bit halves the variance and doubles the "
-                  "memory. By default what fits into 256 MiB, 6 to 14")
+                  "Of distances: 2^BITS registers of a byte per node. By default what fits into 256 MiB, 6 to 14")
       ->type_name("BITS")
       ->check(CLI::Range(graph::kMinLog2m, graph::kMaxLog2m));
 }

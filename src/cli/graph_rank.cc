@@ -120,17 +120,20 @@ Status PrintRanking(const GraphFiles& files, const RankFlags& flags, const Ranki
   for (size_t i = 0; i < order.size(); ++i) {
     const graph::NodeId node = order[i];
     const double score = ranking.scores[node];
+    // As short as the number that it is: harmonic centralities are floats.
+    const std::string exact =
+        flags.by == "harmonic" ? fmt::format("{}", static_cast<float>(score)) : fmt::format("{}", score);
     if (flags.json) {
       ASSIGN_OR_RETURN(const std::string name, names.JsonOf(node));
       fmt::print("{{\"rank\":{},\"node\":{},\"name\":{},\"score\":{}}}\n", i + 1, node, names.named() ? name : "null",
-                 score);
+                 exact);
     } else if (flags.csv) {
       field.clear();
       if (names.named()) {
         ASSIGN_OR_RETURN(const std::string name, names.Of(node));
         AppendCsv(field, name);
       }
-      fmt::print("{},{},{},{}\n", i + 1, node, field, score);
+      fmt::print("{},{},{},{}\n", i + 1, node, field, exact);
     } else {
       ASSIGN_OR_RETURN(const std::string name, names.Of(node));
       fmt::print("{:>6}  {:>14}  {}{}\n", i + 1,
@@ -185,10 +188,10 @@ int RunGraphRank(int argc, char** argv) {
   auto* const json = app->add_flag("--json", flags.json, "As one JSON object per line");
   app->add_flag("--csv", flags.csv, "As CSV: rank,node,name,score")->excludes(json);
   app.Footer(
-      "PageRank is a surfer's who goes to any node with probability 1 - damping, and from a node without links "
-      "always;\n"
-      "so the rank of such nodes is spread evenly over all. It takes 20 bytes of memory per node, in-degrees 12;\n"
-      "harmonic centrality 2 * 2^precision + 16.\n\n"
+      "PageRank: how often a surfer comes by who follows a random link with probability SHARE and else goes to any "
+      "node.\n"
+      "From a node without links it goes to any node, so that the rank of such nodes is spread evenly over all.\n"
+      "Memory per node: pagerank 20 bytes, indegree 12, harmonic 2 * 2^BITS + 16.25.\n\n"
       "Examples:\n"
       "  portolan graph rank crawl-example.org --by pagerank\n"
       "  portolan graph rank crawl-example.org --by harmonic --domain --limit 100 --csv");

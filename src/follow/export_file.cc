@@ -52,6 +52,9 @@ ExportFile::~ExportFile() {
 }
 
 Result<ExportFile> ExportFile::Create(Env& env, const std::string& path, bool replace) {
+  if (path.empty() || path.ends_with('/')) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not the name of a file", path));
+  }
   if (!replace && env.Exists(path)) return ExistsAlready(path);
   if (!env.Exists(DirName(path))) {
     return Fail(ErrorCode::kNotFound, fmt::format("{}: there is no such directory; make it first", DirName(path)));

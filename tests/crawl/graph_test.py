@@ -286,11 +286,16 @@ class Known(unittest.TestCase):
                                     (["rank", directory, "--by", "indegree", "--json", "--csv"], "--csv"),
                                     (["export", directory, "x", "--format", "xml"], "xml"),
                                     (["export", directory, "x"], "--format is required"),
+                                    (["export", directory, "", "--format", "csv"], "not the name of a file"),
                                     (["export", directory, "-", "--format", "webgraph"], "several files"),
                                     (["export", directory, "x", "--format", "ascii", "--numbers"], "csv"),
                                     (["stats", directory, "--tpo", "3"], "did you mean '--top'?"),
                                     (["rank", directory, "--by", "indegree", "--memory", "much"], "much")):
             self.assertIn(fragment, graph(*arguments, code=USAGE))
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "graph", "export", str(directory), "-", "--format", "csv"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (SYSTEM, "portolan: cannot write to standard output\n"))
         self.assertIn("there is no link graph", graph("stats", self.folder / "nowhere", code=BAD_INPUT))
 
     def test_an_export_that_is_stopped_leaves_no_file(self):
