@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kPadding = 8;  // bytes that a cursor may read behind a chunk
 constexpr unsigned kGenerationBits = 4;
-constexpr unsigned kReferenceBits = 4;
+constexpr unsigned kReferenceBits = 5;
 constexpr uint32_t kFarGain = 2;       // bytes that a far reference must share more: it takes five bits more
 constexpr uint64_t kLearningStep = 8;  // from one vocabulary to the next the table grows so much
 constexpr size_t kSampleUrls = 100'000;
@@ -63,39 +63,48 @@ void UrlTable::MatchIn(const ChunkView& view, std::string_view url, Match& match
     uint32_t& own = match.own[place];
     ReadBefore(view, in, place, match.own, reference, own);
     const uint32_t known = place == 0 ? 0 : match.shared[reference];
-    // Shared prefixes are as long as they can be: unless the reference agrees with the URL just as far, it is clear
-    // where this one and the URL part.
-    if (known < own || (known > own && own < UrlCode::kMaxShared)) {
+    uint32_t& number = match.number[place];
+    number = place == 0 ? 0 : match.number[reference];
+    // What is borrowed is as long as it can be, but that no number is cut. So unless the reference agrees with the URL
+    // just as far, or farther and into a number, it is clear where this one and the URL part.
+    if (known < own || (known > own && own < UrlCode::kMaxShared && !IsDigit(url[own]))) {
       match.shared[place] = std::min(known, own);
-      view.code->SkipEnd(in);
+      view.code->SkipEnd(in, place == 0, number);
       continue;
     }
     size_t at = own;
-    for (bool ends = false; !ends;) {
+    UrlCode::Reader reader(*view.code, in, place == 0, number);
+    bool same = true;
+    while (same && !reader.ended()) {
       char text[UrlCode::kOverrun];
-      const char* const last = view.code->Expand(in, text, ends);
-      const size_t length = static_cast<size_t>(last - text);
+      const auto length = static_cast<size_t>(reader.Expand(text) - text);
       const size_t most = std::min(length, url.size() - at);
-      size_t same = 0;
-      while (same < most && text[same] == url[at + same]) ++same;
-      at += same;
-      if (same < length || (ends && at < url.size())) {
-        if (!ends) view.code->SkipEnd(in);
-        break;
-      }
-      if (ends) match.equal = place;
+      size_t equal = 0;
+      while (equal < most && text[equal] == url[at + equal]) ++equal;
+      at += equal;
+      same = equal == length;
     }
     match.shared[place] = static_cast<uint32_t>(at);
-    if (match.equal == place) return;
+    if (same && at == url.size()) {
+      match.equal = place;
+      return;
+    }
+    reader.Skip();
+    in = reader.cursor();
+    number = reader.number();
   }
 }
 
 void UrlTable::ReadDirectory(const ChunkView& view, uint32_t last, Directory& directory) {
   UrlCode::Cursor in(view.data, kGenerationBits);
+  std::array<uint32_t, kChunkUrls> own;  // number of each
   for (uint32_t place = 0; place <= last; ++place) {
-    ReadBefore(view, in, place, directory.shared, directory.reference[place], directory.shared[place]);
+    uint32_t& reference = directory.reference[place];
+    ReadBefore(view, in, place, directory.shared, reference, directory.shared[place]);
     directory.end[place] = in.position();
-    if (place < last) view.code->SkipEnd(in);
+    own[place] = place == 0 ? 0 : own[reference];
+    directory.number[place] = own[place];
+    if (place < last) view.code->SkipEnd(in, place == 0, own[place]);
   }
 }
 
@@ -117,10 +126,10 @@ void UrlTable::Assemble(const ChunkView& view, const Directory& directory, uint3
     const uint32_t at = lenders[count];
     const size_t until = count > 0 ? directory.shared[lenders[count - 1]] : kMaxUrl;
     length = directory.shared[at];
-    UrlCode::Cursor in(view.data, directory.end[at]);
-    for (bool ends = false; !ends && length < until;) {
+    UrlCode::Reader reader(*view.code, UrlCode::Cursor(view.data, directory.end[at]), at == 0, directory.number[at]);
+    while (!reader.ended() && length < until) {
       if (out.size() < length + UrlCode::kOverrun) out.resize(2 * length + 8 * UrlCode::kOverrun);
-      length = static_cast<size_t>(view.code->Expand(in, out.data() + length, ends) - out.data());
+      length = static_cast<size_t>(reader.Expand(out.data() + length) - out.data());
     }
   }
   out.resize(length);
@@ -195,7 +204,7 @@ void UrlTable::Append(OpenChunk& open, std::string_view url) {
   const uint64_t whole = open.bits / 8;
   const auto rest = static_cast<unsigned>(open.bits % 8);
   if (rest > 0) bits.WriteBits(static_cast<uint8_t>(open.bytes[whole]) >> (8 - rest), rest);
-  uint32_t shared = 0;
+  UrlEnd end{.url = url, .shared = 0, .whole = open.urls == 0, .number = 0};
   if (open.urls > 0) {
     Match match;
     MatchIn(View(open), url, match);
@@ -204,13 +213,18 @@ void UrlTable::Append(OpenChunk& open, std::string_view url) {
       const uint32_t gain = reference == open.urls - 1 ? kFarGain : 0;
       if (match.shared[place] > match.shared[reference] + gain) reference = place;
     }
-    shared = std::min<uint32_t>(match.shared[reference], UrlCode::kMaxShared);
+    end.shared = std::min<uint32_t>(match.shared[reference], UrlCode::kMaxShared);
+    // A number is written as a whole.
+    while (end.shared > 0 && end.shared < url.size() && IsDigit(url[end.shared]) && IsDigit(url[end.shared - 1])) {
+      --end.shared;
+    }
+    end.number = match.number[reference];
     const bool near = reference == open.urls - 1;
     bits.WriteBits(near ? 1 : 0, 1);
     if (!near) bits.WriteBits(open.urls - 1 - reference, kReferenceBits);
-    code.WriteShared(shared == match.own[reference] ? UrlCode::kSameShared : shared, bits);
+    code.WriteShared(end.shared == match.own[reference] ? UrlCode::kSameShared : end.shared, bits);
   }
-  code.WriteEnd(url.substr(shared), bits);
+  code.WriteEnd(end, bits);
   open.bits = whole * 8 + bits.written();
   open.bytes.resize(whole);
   open.bytes += bits.Finish();
@@ -256,7 +270,7 @@ void UrlTable::Learn() {
   UrlCode::Sample sample;
   sample.shared.resize(UrlCode::kSameShared + 1);
   const size_t step = std::max<size_t>(1, places_.size() * kChunkUrls / kSampleUrls);
-  std::string end;
+  std::string url;
   for (size_t chunk = 0; chunk < places_.size(); chunk += step) {
     const ChunkView view = View(static_cast<uint32_t>(chunk));
     if (view.urls == 0) continue;
@@ -264,8 +278,8 @@ void UrlTable::Learn() {
     ReadDirectory(view, view.urls - 1, directory);
     for (uint32_t place = 0; place < view.urls; ++place) {
       const uint32_t shared = directory.shared[place];
-      Assemble(view, directory, place, end);
-      sample.ends.push_back(end.substr(shared));
+      Assemble(view, directory, place, url);
+      sample.ends.push_back({sample.urls.emplace_back(url), shared, place == 0, directory.number[place]});
       if (place == 0) continue;
       ++sample.shared[shared == directory.shared[directory.reference[place]] ? UrlCode::kSameShared : shared];
     }

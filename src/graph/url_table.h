@@ -51,7 +51,7 @@ namespace portolan::graph {
 
 class UrlTable {
  public:
-  static constexpr uint32_t kChunkUrls = 16;
+  static constexpr uint32_t kChunkUrls = 32;
   static constexpr size_t kMaxUrl = 8191;  // bytes; longer ones are an invalid argument
 
   explicit UrlTable(const HashKey& key);
@@ -89,11 +89,13 @@ class UrlTable {
     std::array<uint32_t, kChunkUrls> reference;
     std::array<uint32_t, kChunkUrls> shared;
     std::array<uint64_t, kChunkUrls> end;
+    std::array<uint32_t, kChunkUrls> number;  // what the code of its end begins with
   };
   // How many bytes each URL of a chunk shares with the one that is looked for, and which one is equal.
   struct Match {
     std::array<uint32_t, kChunkUrls> shared;
-    std::array<uint32_t, kChunkUrls> own;  // what each shares with its reference
+    std::array<uint32_t, kChunkUrls> own;     // what each borrows from its reference
+    std::array<uint32_t, kChunkUrls> number;  // of each
     uint32_t equal = kChunkUrls;           // kChunkUrls: none
   };
 
