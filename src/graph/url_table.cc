@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/hash.h"
 
 namespace portolan::graph {
 namespace {
@@ -16,8 +17,8 @@ constexpr unsigned kReferenceBits = 5;
 constexpr uint32_t kFarGain = 2;       // bytes that a far reference must share more: it takes five bits more
 constexpr uint64_t kLearningStep = 8;  // from one vocabulary to the next the table grows so much
 constexpr size_t kSampleUrls = 100'000;
-constexpr uint64_t kUrlsPerOpenChunk = 256;
-constexpr uint64_t kFirstOpenChunks = 16;
+constexpr uint32_t kAttempts = 8;      // slots that a URL may be in
+constexpr size_t kOpenStep = 64;       // by which the bytes of an open chunk grow
 
 std::string_view HostOf(std::string_view url) {
   const size_t scheme = url.find("://");
@@ -27,7 +28,8 @@ std::string_view HostOf(std::string_view url) {
 
 }  // namespace
 
-UrlTable::UrlTable(const HashKey& key) : key_(key), open_(kFirstOpenChunks) {
+UrlTable::UrlTable(const HashKey& key) : key_(key), index_(kSlots), slots_(kSlots) {
+  static_assert(kChunkUrls == UrlIndex::kChunkUrls);
   codes_.push_back(std::make_unique<UrlCode>());
 }
 
@@ -38,7 +40,7 @@ UrlTable::ChunkView UrlTable::View(const OpenChunk& open) const {
 
 UrlTable::ChunkView UrlTable::View(uint32_t chunk) const {
   const uint32_t place = places_[chunk];
-  if ((place & kOpenFlag) != 0) return View(open_[place & ~kOpenFlag]);
+  if ((place & kOpenFlag) != 0) return View(slots_[place & ~kOpenFlag].open);
   const size_t at = size_t{place} * 2;
   const char* const data = pages_[at / kPage].get() + at % kPage;
   return {data, kChunkUrls, codes_[static_cast<uint8_t>(data[0]) >> (8 - kGenerationBits)].get()};
@@ -135,15 +137,25 @@ void UrlTable::Assemble(const ChunkView& view, const Directory& directory, uint3
   out.resize(length);
 }
 
+// The host's slot; those that follow are for URLs of hosts whose slots are full.
+uint32_t UrlTable::SlotOf(std::string_view url, uint64_t hash, uint32_t attempt) const {
+  return static_cast<uint32_t>(attempt == 0 ? key_.Hash(HostOf(url)) : Mix64(hash + attempt)) % kSlots;
+}
+
 std::optional<uint64_t> UrlTable::FindHashed(std::string_view url, uint64_t hash) const {
   std::optional<uint64_t> found;
-  index_.Find(hash, [&](uint32_t chunk) {
-    Match match;
-    MatchIn(View(chunk), url, match);
-    if (match.equal == kChunkUrls) return false;
-    found = uint64_t{chunk} * kChunkUrls + match.equal;
-    return true;
-  });
+  for (uint32_t attempt = 0; attempt < kAttempts && !found; ++attempt) {
+    const uint32_t slot = SlotOf(url, hash, attempt);
+    index_.Find(slot, hash, [&](uint32_t in_slot) {
+      const uint32_t chunk = slots_[slot].chunks[in_slot];
+      Match match;
+      MatchIn(View(chunk), url, match);
+      if (match.equal == kChunkUrls) return false;
+      found = uint64_t{chunk} * kChunkUrls + match.equal;
+      return true;
+    });
+    if (!index_.Full(slot)) break;
+  }
   return found;
 }
 
@@ -169,25 +181,28 @@ Result<uint64_t> UrlTable::Insert(std::string_view url) {
   const uint64_t hash = key_.Hash(url);
   if (const auto known = FindHashed(url, hash)) return *known;
   if (size_ >= next_learning_) Learn();
-  OpenChunk& open = ChunkFor(url);
-  if (pages_.size() * kPage >= uint64_t{kOpenFlag} * 2 || !index_.Add(hash, open.chunk)) {
-    return Fail(ErrorCode::kBusy, fmt::format("the table of URLs is full: it has {}", size_));
+  const bool room = pages_.size() * kPage < uint64_t{kOpenFlag} * 2 && places_.size() < kOpenFlag;
+  for (uint32_t attempt = 0; room && attempt < kAttempts; ++attempt) {
+    const uint32_t slot = SlotOf(url, hash, attempt);
+    const bool begun = !slots_[slot].open.bytes.empty();
+    if (!index_.Add(slot, hash, static_cast<uint32_t>(slots_[slot].chunks.size() - (begun ? 1 : 0)))) continue;
+    OpenChunk& open = ChunkOf(slot);
+    Append(open, url);
+    const uint64_t number = uint64_t{slots_[slot].chunks.back()} * kChunkUrls + open.urls - 1;
+    ++size_;
+    if (open.urls == kChunkUrls) Seal(slots_[slot]);
+    return number;
   }
-  Append(open, url);
-  const uint64_t number = uint64_t{open.chunk} * kChunkUrls + open.urls - 1;
-  ++size_;
-  if (open.urls == kChunkUrls) Seal(open, static_cast<uint32_t>(&open - open_.data()));
-  return number;
+  return Fail(ErrorCode::kBusy, fmt::format("the table of URLs is full: it has {}", size_));
 }
 
-UrlTable::OpenChunk& UrlTable::ChunkFor(std::string_view url) {
-  if (open_.size() < kMaxOpen && size_ > open_.size() * kUrlsPerOpenChunk) open_.resize(open_.size() * 2);
-  const size_t slot = key_.Hash(HostOf(url)) & (open_.size() - 1);
-  OpenChunk& open = open_[slot];
+UrlTable::OpenChunk& UrlTable::ChunkOf(uint32_t slot) {
+  auto& [open, chunks] = slots_[slot];
   if (open.bytes.empty()) {
-    open.chunk = static_cast<uint32_t>(places_.size());
+    if (chunks.size() == chunks.capacity()) chunks.reserve(chunks.size() + chunks.size() / 8 + 4);
+    chunks.push_back(static_cast<uint32_t>(places_.size()));
     if (places_.size() == places_.capacity()) places_.reserve(places_.size() + places_.size() / 16 + 64);
-    places_.push_back(kOpenFlag | static_cast<uint32_t>(slot));
+    places_.push_back(kOpenFlag | slot);
     open.bytes.assign(1, static_cast<char>((codes_.size() - 1) << (8 - kGenerationBits)));
     open.bytes.append(kPadding, '\0');
     open.bits = kGenerationBits;
@@ -227,14 +242,22 @@ void UrlTable::Append(OpenChunk& open, std::string_view url) {
   code.WriteEnd(end, bits);
   open.bits = whole * 8 + bits.written();
   open.bytes.resize(whole);
-  open.bytes += bits.Finish();
+  const std::string written = bits.Finish();
+  const size_t size = whole + written.size() + kPadding;
+  if (size > open.bytes.capacity()) {
+    std::string larger;  // a new one: an old one would double
+    larger.reserve(size + kOpenStep);
+    larger = std::string_view(open.bytes);
+    open.bytes = std::move(larger);
+  }
+  open.bytes += written;
   open.bytes.append(kPadding, '\0');
   ++open.urls;
 }
 
 // Into the vocabulary that is spoken now.
 void UrlTable::Rewrite(OpenChunk& open) {
-  const OpenChunk old = std::exchange(open, OpenChunk{.chunk = open.chunk, .urls = 0, .bits = 0, .bytes = {}});
+  const OpenChunk old = std::exchange(open, OpenChunk{});
   const ChunkView view = View(old);
   open.bytes.assign(1, static_cast<char>((codes_.size() - 1) << (8 - kGenerationBits)));
   open.bytes.append(kPadding, '\0');
@@ -248,19 +271,19 @@ void UrlTable::Rewrite(OpenChunk& open) {
   }
 }
 
-void UrlTable::Seal(OpenChunk& open, uint32_t slot) {
-  DCHECK(places_[open.chunk] == (kOpenFlag | slot));
-  const size_t size = open.bytes.size() - kPadding;
+void UrlTable::Seal(Slot& slot) {
+  const std::string& bytes = slot.open.bytes;
+  const size_t size = bytes.size() - kPadding;
   page_used_ += page_used_ % 2;
   if (page_used_ + size + kPadding > kPage) {
     pages_.push_back(std::make_unique<char[]>(kPage));
     page_used_ = 0;
   }
-  std::memcpy(pages_.back().get() + page_used_, open.bytes.data(), size);
-  places_[open.chunk] = static_cast<uint32_t>(((pages_.size() - 1) * kPage + page_used_) / 2);
+  std::memcpy(pages_.back().get() + page_used_, bytes.data(), size);
+  places_[slot.chunks.back()] = static_cast<uint32_t>(((pages_.size() - 1) * kPage + page_used_) / 2);
   page_used_ += size;
   text_bytes_ += size;
-  open = {};
+  slot.open = {};
 }
 
 // A vocabulary from chunks all over the table.
@@ -289,11 +312,14 @@ void UrlTable::Learn() {
 }
 
 uint64_t UrlTable::memory() const {
-  uint64_t sum = sizeof *this + index_.memory() + pages_.size() * kPage + pages_.capacity() * sizeof(void*) +
-                 places_.capacity() * sizeof(uint32_t) + open_.capacity() * sizeof(OpenChunk) +
-                 codes_.capacity() * sizeof(void*);
+  constexpr uint64_t kBlockHeader = 16;  // what an allocator keeps per block, at most
+  uint64_t sum = sizeof *this + index_.memory() + pages_.size() * (kPage + kBlockHeader) +
+                 pages_.capacity() * sizeof(void*) + places_.capacity() * sizeof(uint32_t) +
+                 slots_.capacity() * sizeof(Slot) + codes_.capacity() * sizeof(void*);
   for (const auto& code : codes_) sum += code->memory();
-  for (const OpenChunk& open : open_) sum += open.bytes.capacity() + 16;
+  for (const auto& [open, chunks] : slots_) {
+    sum += open.bytes.capacity() + chunks.capacity() * sizeof(uint32_t) + 2 * kBlockHeader;
+  }
   return sum;
 }
 

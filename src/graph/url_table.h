@@ -71,13 +71,16 @@ class UrlTable {
  private:
   static constexpr size_t kPage = size_t{1} << 20;
   static constexpr uint32_t kOpenFlag = 1U << 31;
-  static constexpr uint32_t kMaxOpen = 4096;
+  static constexpr uint32_t kSlots = 4096;
 
   struct OpenChunk {
-    uint32_t chunk = 0;
     uint32_t urls = 0;
     uint64_t bits = 0;
-    std::string bytes;  // kPadding zeros are behind the last
+    std::string bytes;  // kPadding zeros are behind the last; empty: not begun
+  };
+  struct Slot {
+    OpenChunk open;
+    std::vector<uint32_t> chunks;  // by number within the slot; the open one is the last
   };
   struct ChunkView {
     const char* data;
@@ -106,20 +109,21 @@ class UrlTable {
   static void MatchIn(const ChunkView& view, std::string_view url, Match& match);
   static void ReadDirectory(const ChunkView& view, uint32_t last, Directory& directory);
   static void Assemble(const ChunkView& view, const Directory& directory, uint32_t place, std::string& out);
+  uint32_t SlotOf(std::string_view url, uint64_t hash, uint32_t attempt) const;
   std::optional<uint64_t> FindHashed(std::string_view url, uint64_t hash) const;
-  OpenChunk& ChunkFor(std::string_view url);
+  OpenChunk& ChunkOf(uint32_t slot);
   void Append(OpenChunk& open, std::string_view url);
   void Rewrite(OpenChunk& open);
-  void Seal(OpenChunk& open, uint32_t slot);
+  void Seal(Slot& slot);
   void Learn();
 
   HashKey key_;
   UrlIndex index_;
   std::vector<std::unique_ptr<UrlCode>> codes_;  // by generation; only the last one can encode
-  std::vector<uint32_t> places_;  // by chunk: place / 2 in the pages, or kOpenFlag and the index in open_
+  std::vector<uint32_t> places_;  // by chunk: place / 2 in the pages, or kOpenFlag and the slot
   std::vector<std::unique_ptr<char[]>> pages_;
   size_t page_used_ = kPage;
-  std::vector<OpenChunk> open_;  // by the host's hash; no URLs: not begun
+  std::vector<Slot> slots_;
   uint64_t size_ = 0;
   uint64_t text_bytes_ = 0;
   uint64_t next_learning_ = 4096;
