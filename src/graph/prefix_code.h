@@ -1,10 +1,10 @@
 // A canonical Huffman code of symbols whose counts are known: at most 24 bits per symbol.
 //
 // Symbols are ranked by code length, so a decoder gives ranks, and what belongs to a symbol stands in arrays by rank:
-// the frequent ones are neighbours in memory. Codes of up to 12 bits are found by one table, longer ones by comparing
+// the frequent ones are neighbours in memory. Codes of up to 11 bits are found by one table, longer ones by comparing
 // with the first code of each length.
 //
-// Thread: const after Build. Memory bound: 16 KiB and a byte per symbol.
+// Thread: const after Build. Memory bound: 8 KiB and a byte per symbol.
 
 #pragma once
 
@@ -43,7 +43,7 @@ class PrefixCode {
   uint64_t memory() const { return sizeof *this + table_.capacity() * sizeof(uint32_t) + bits_.capacity(); }
 
  private:
-  static constexpr unsigned kTableBits = 12;
+  static constexpr unsigned kTableBits = 11;
   Decoded DecodeLong(uint64_t window) const;
 
   std::vector<uint32_t> table_;  // rank * 256 + bits; 0: longer

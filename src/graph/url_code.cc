@@ -12,6 +12,7 @@ namespace portolan::graph {
 namespace {
 
 constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
+constexpr uint16_t kLoans = 2 * (UrlCode::kSameShared + 1);
 constexpr uint32_t kUnit = 16;         // of costs, per bit
 constexpr size_t kHexDigits = 8;
 constexpr double kPrior = 50;          // how many uses the context-free distribution counts for
@@ -22,17 +23,16 @@ constexpr uint32_t kFirstDigits = 5;   // of the first special that is written i
 bool IsHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 uint32_t ZigZag(uint32_t difference) { return difference << 1 ^ (0U - (difference >> 31)); }
-uint32_t UnZigZag(uint32_t value) { return value >> 1 ^ (0U - (value & 1)); }
 
 }  // namespace
 
 UrlCode::UrlCode(const Sample& sample) {
-  std::vector<uint64_t> shared = sample.shared;
-  shared.resize(256);
-  const std::vector<uint32_t> order = shared_code_.Build(shared);
-  shared_of_rank_.assign(order.begin(), order.end());
-  rank_of_shared_.resize(256);
-  for (uint16_t rank = 0; rank < 256; ++rank) rank_of_shared_[shared_of_rank_[rank]] = rank;
+  std::vector<uint64_t> loans(kLoans);
+  for (const auto [shared, near] : sample.loans) ++loans[shared * 2 + (near ? 1 : 0)];
+  const std::vector<uint32_t> order = loan_code_.Build(loans);
+  loan_of_rank_.assign(order.begin(), order.end());
+  rank_of_loan_.resize(kLoans);
+  for (uint16_t rank = 0; rank < kLoans; ++rank) rank_of_loan_[loan_of_rank_[rank]] = rank;
   Learn(sample);
 }
 
@@ -185,6 +185,10 @@ void UrlCode::Learn(const Sample& sample) {
     MakeCodes(context, in_context, texts);
   }
   symbols_.shrink_to_fit();
+  steps_.clear();
+  for (const uint32_t cell : cells_) steps_.push_back(static_cast<uint16_t>(cell & ((1U << kFirstShift) - 1)));
+  steps_.shrink_to_fit();
+  strings_.Forget();
 }
 
 void UrlCode::MakeCodes(unsigned context, const std::vector<uint32_t>& uses, const std::vector<uint32_t>& texts) {
@@ -253,13 +257,13 @@ void UrlCode::MakeCodes(unsigned context, const std::vector<uint32_t>& uses, con
   DCHECK(next_cell <= kCells);
 }
 
-char* UrlCode::Special(uint32_t symbol, Cursor& in, uint32_t& number, char* to) const {
-  const auto bits = static_cast<uint32_t>(in.Take(kSpecialBits[symbol]));
+char* UrlCode::Special(uint32_t symbol, Cursor& in, uint32_t& number, char* to) {
   if (symbol >= kHexDigit) {
+    const auto bits = static_cast<uint32_t>(in.Take(kSpecialBits[symbol]));
     for (unsigned i = 0; i < kHexDigits; ++i) *to++ = "0123456789abcdef"[bits >> (28 - 4 * i) & 15];
     return to;
   }
-  number = symbol < kDifferences ? number + UnZigZag(bits) : bits;
+  SkipSpecial(symbol, in, number);
   return std::to_chars(to, to + kOverrun, number).ptr;
 }
 
@@ -294,9 +298,9 @@ uint32_t UrlCode::WriteEnd(const UrlEnd& end, BitWriter& out) const {
   return number;
 }
 
-void UrlCode::WriteShared(unsigned shared, BitWriter& out) const {
-  const uint32_t rank = rank_of_shared_[shared];
-  out.WriteBits(shared_code_.code(rank), shared_code_.bits(rank));
+void UrlCode::WriteLoan(Loan loan, BitWriter& out) const {
+  const uint32_t rank = rank_of_loan_[loan.shared * 2 + (loan.near ? 1 : 0)];
+  out.WriteBits(loan_code_.code(rank), loan_code_.bits(rank));
 }
 
 void UrlCode::Forget() {
@@ -305,8 +309,8 @@ void UrlCode::Forget() {
 }
 
 uint64_t UrlCode::memory() const {
-  return sizeof *this + shared_code_.memory() + shared_of_rank_.capacity() +
-         rank_of_shared_.capacity() * sizeof(uint16_t) + strings_.memory() +
+  return sizeof *this + loan_code_.memory() +
+         (loan_of_rank_.capacity() + rank_of_loan_.capacity() + steps_.capacity()) * sizeof(uint16_t) + strings_.memory() +
          (cells_.capacity() + symbols_.capacity() + codes_.capacity()) * sizeof(uint32_t) + text_.capacity();
 }
 

@@ -11,7 +11,7 @@
 // long the code is, whether the URL ends, which context follows, and where the symbols of this cell stand. So all
 // symbols of a cell have these in common, and an end is passed over by one look-up in 4 KiB per symbol.
 //
-// A prefix code (Huffman) of its own has the lengths of shared prefixes.
+// A prefix code (Huffman) of its own has the lengths of borrowed prefixes.
 //
 // Thread: const after construction. Memory bound: 2.5 MB with the largest vocabulary; Forget gives back what only
 // encoding needs, about two thirds. Learning takes 100 bytes per byte of the sample for a moment.
@@ -35,17 +35,9 @@ namespace portolan::graph {
 
 class UrlCode {
  public:
-  static constexpr size_t kOverrun = 32;       // how far behind a decoded text Expand may write
+  static constexpr size_t kOverrun = 32;       // so much is copied of a text of any length
   static constexpr unsigned kMaxShared = 254;  // the longest prefix that is shared
   static constexpr unsigned kSameShared = 255;
-
-  struct Sample {
-    std::deque<std::string> urls;
-    std::vector<UrlEnd> ends;      // of `urls`
-    std::vector<uint64_t> shared;  // how often each length, 0 to 255
-  };
-  // From no sample: the bytes.
-  explicit UrlCode(const Sample& sample = {});
 
   // Bits at `at` of `data`, highest first; eight bytes behind the last are read as well.
   class Cursor {
@@ -65,11 +57,25 @@ class UrlCode {
     uint64_t at_;
   };
 
-  void WriteShared(unsigned shared, BitWriter& out) const;
-  unsigned ReadShared(Cursor& in) const {
-    const auto [rank, bits] = shared_code_.Decode(in.window());
+  // How long the prefix is that a URL borrows, and whether from the one just before.
+  struct Loan {
+    unsigned shared;  // up to kMaxShared; kSameShared: as much as the lender borrows itself
+    bool near;
+  };
+  struct Sample {
+    std::deque<std::string> urls;
+    std::vector<UrlEnd> ends;  // of `urls`
+    std::vector<Loan> loans;
+  };
+  // From no sample: the bytes.
+  explicit UrlCode(const Sample& sample = Sample());
+
+  void WriteLoan(Loan loan, BitWriter& out) const;
+  Loan ReadLoan(Cursor& in) const {
+    const auto [rank, bits] = loan_code_.Decode(in.window());
     in.Skip(bits);
-    return shared_of_rank_[rank];
+    const uint32_t loan = loan_of_rank_[rank];
+    return {loan >> 1, (loan & 1) != 0};
   }
 
   // Writes what follows the first `end.shared` bytes of `end.url`. Returns the number of the URL: its last one, or
@@ -77,46 +83,37 @@ class UrlCode {
   uint32_t WriteEnd(const UrlEnd& end, BitWriter& out) const;
 
   // Past an end, without its text. `number`: that of the URL that lends the beginning; becomes that of this one.
-  void SkipEnd(Cursor& in, bool lends_nothing, uint32_t& number) const {
-    unsigned context = lends_nothing ? kWholeContext : kEndContext;
-    while (true) {
-      const uint64_t window = in.window();
-      const uint32_t cell = cells_[context << kCellBits | window >> (64 - kCellBits)];
-      in.Skip(cell & kLengthMask);
-      if ((cell & kSpecialFlag) != 0) [[unlikely]] {
-        char ignored[kOverrun];
-        Special(SymbolOf(cell, window), in, number, ignored);
-      }
-      if ((cell & kEndFlag) != 0) return;
-      context = cell >> kContextShift & 15;
-    }
+  void SkipEnd(Cursor& in, bool whole, uint32_t& number) const {
+    SkipFrom(whole ? kWholeContext : kEndContext, in, number);
   }
 
-  // The text of an end, symbol by symbol.
+  // The text of an end, symbol by symbol. `number`: that of the URL that lends the beginning.
   class Reader {
    public:
-    Reader(const UrlCode& code, Cursor in, bool lends_nothing, uint32_t number)
-        : code_(code), in_(in), context_(lends_nothing ? kWholeContext : kEndContext), number_(number) {}
+    Reader(const UrlCode& code, Cursor in, bool whole, uint32_t number)
+        : code_(code), in_(in), context_(whole ? kWholeContext : kEndContext), number_(number) {}
     bool ended() const { return ended_; }
-    // REQUIRES: not ended. Writes the next text at `to` and returns its end; up to kOverrun bytes may be written.
-    char* Expand(char* to) {
+    // REQUIRES: not ended. The next text, which stands in the code or in `space` of kOverrun bytes; kOverrun bytes may
+    // be read from its begin.
+    std::string_view Next(char* space) {
       const uint64_t window = in_.window();
       const uint32_t cell = code_.cells_[context_ << kCellBits | window >> (64 - kCellBits)];
       const uint32_t symbol = code_.SymbolOf(cell, window);
       in_.Skip(cell & kLengthMask);
       context_ = cell >> kContextShift & 15;
       ended_ = (cell & kEndFlag) != 0;
-      if ((cell & kSpecialFlag) != 0) [[unlikely]] return code_.Special(symbol, in_, number_, to);
-      std::memcpy(to, code_.text_.data() + (symbol >> 5), kOverrun);
-      return to + (symbol & 31);
+      if ((cell & kSpecialFlag) != 0) [[unlikely]] {
+        return {space, static_cast<size_t>(Special(symbol, in_, number_, space) - space)};
+      }
+      return {code_.text_.data() + (symbol >> 5), symbol & 31};
     }
-    // To the end, without text.
+    // Past the rest of the end.
     void Skip() {
-      char ignored[kOverrun];
-      while (!ended_) Expand(ignored);
+      if (!ended_) code_.SkipFrom(context_, in_, number_);
+      ended_ = true;
     }
     const Cursor& cursor() const { return in_; }
-    uint32_t number() const { return number_; }
+    uint32_t number() const { return number_; }  // once it has ended: of this URL
 
    private:
     const UrlCode& code_;
@@ -139,7 +136,7 @@ class UrlCode {
   // (4 bits), the place of the cell's first symbol in symbols_.
   static constexpr unsigned kCellBits = 10;
   static constexpr uint32_t kCells = 1U << kCellBits;
-  static constexpr unsigned kMaxCode = 20;
+  static constexpr unsigned kMaxCode = 19;  // three of them, and bits of a byte before them, fit a word
   static constexpr uint32_t kLengthMask = 31;
   static constexpr uint32_t kEndFlag = 32;
   static constexpr uint32_t kSpecialFlag = 64;
@@ -166,7 +163,37 @@ class UrlCode {
     // Two shifts: none of 64 bits if there are no more.
     return symbols_[(cell >> kFirstShift) + static_cast<uint32_t>(window << kCellBits >> 1 >> (63 - more))];
   }
-  char* Special(uint32_t symbol, Cursor& in, uint32_t& number, char* to) const;
+  void SkipFrom(unsigned context, Cursor& in, uint32_t& number) const {
+    while (true) {
+      uint64_t window = in.window();
+      unsigned used = 0;
+      uint32_t step = 0;
+      // A window has 57 bits, enough for three codes.
+      for (int i = 0; i < 3; ++i) {
+        step = steps_[context << kCellBits | window >> (64 - kCellBits)];
+        used += step & kLengthMask;
+        if ((step & (kSpecialFlag | kEndFlag)) != 0) break;
+        window <<= step & kLengthMask;
+        context = step >> kContextShift;
+      }
+      in.Skip(used);
+      if ((step & kEndFlag) != 0) return;
+      if ((step & kSpecialFlag) != 0) [[unlikely]] {
+        const uint32_t cell = cells_[context << kCellBits | window >> (64 - kCellBits)];
+        SkipSpecial(SymbolOf(cell, window), in, number);
+        context = step >> kContextShift;
+      }
+    }
+  }
+  static void SkipSpecial(uint32_t symbol, Cursor& in, uint32_t& number) {
+    const auto bits = static_cast<uint32_t>(in.Take(kSpecialBits[symbol]));
+    if (symbol < kDifferences) {
+      number += bits >> 1 ^ (0U - (bits & 1));
+    } else if (symbol < kHexDigit) {
+      number = bits;
+    }
+  }
+  static char* Special(uint32_t symbol, Cursor& in, uint32_t& number, char* to);
 
   void Learn(const Sample& sample);
   // Cuts an end where the sum of cost(context, symbol) is smallest; UINT32_MAX: no code. The steps, last one first.
@@ -178,11 +205,12 @@ class UrlCode {
   uint32_t symbols() const { return static_cast<uint32_t>(strings_.size()) + kSpecials; }
 
   std::vector<uint32_t> cells_;    // kCells per context
+  std::vector<uint16_t> steps_;    // of each cell, what passing over needs: all but the place
   std::vector<uint32_t> symbols_;  // by cell: place in text_ * 32 + length; or a special's number
   std::string text_;
-  PrefixCode shared_code_;
-  std::vector<uint8_t> shared_of_rank_;
-  std::vector<uint16_t> rank_of_shared_;
+  PrefixCode loan_code_;  // of loans: length * 2 + near
+  std::vector<uint16_t> loan_of_rank_;
+  std::vector<uint16_t> rank_of_loan_;
   UrlStrings strings_;           // empty: no URL can be encoded
   std::vector<uint32_t> codes_;  // by context and symbol: code * 32 + length; 0: none
 };

@@ -52,6 +52,7 @@ class UrlIndex {
     const Slot& in = slots_[slot];
     if (in.shards == nullptr) return false;
     const Shard& shard = in.shards[Bits(hash, 0, in.depth)];
+    Prefetch(shard, Bits(hash, in.depth, kBucketBits));
     const Range range = BucketOf(shard, Bits(hash, in.depth, kBucketBits));
     const uint32_t rest = RestOf(hash, in.depth);
     const unsigned chunk_bits = kChunkBits + in.depth;
@@ -92,6 +93,13 @@ class UrlIndex {
     const size_t bit = size_t{index} * kEntryBits;
     const auto* const bytes = reinterpret_cast<const char*>(shard.words.get() + VectorWords(shard.capacity));
     return static_cast<uint32_t>(LoadLe<uint64_t>(bytes + bit / 8) >> (bit % 8)) & ((1U << kEntryBits) - 1);
+  }
+  // The bit vector's lines as far as the bucket's, and where its entries are likely to be.
+  static void Prefetch(const Shard& shard, uint32_t bucket) {
+    const uint64_t* const words = shard.words.get();
+    const uint64_t entries = uint64_t{shard.size} * bucket / kBuckets;
+    for (size_t word = 0; word < (entries + bucket) / 64 + 1; word += 8) __builtin_prefetch(words + word);
+    __builtin_prefetch(words + VectorWords(shard.capacity) + entries * kEntryBits / 64);
   }
   static Range BucketOf(const Shard& shard, uint32_t bucket);
   static void InsertBits(uint64_t* words, size_t size, size_t at, unsigned count, uint64_t value);

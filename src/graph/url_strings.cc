@@ -155,7 +155,7 @@ UrlStrings UrlStrings::Learn(std::span<const UrlEnd> ends) {
   return UrlStrings(std::move(made));
 }
 
-UrlStrings::UrlStrings(std::vector<String> strings) : strings_(std::move(strings)) {
+UrlStrings::UrlStrings(std::vector<String> strings) : size_(strings.size()), strings_(std::move(strings)) {
   CHECK(strings_.size() < kNone);
   std::vector<uint32_t> sorted(strings_.size());
   std::iota(sorted.begin(), sorted.end(), 0);

@@ -58,7 +58,7 @@ class UrlStrings {
   // All bytes, the end, and strings that are frequent in `ends`.
   static UrlStrings Learn(std::span<const UrlEnd> ends);
 
-  size_t size() const { return strings_.size(); }
+  size_t size() const { return size_; }
   const String& operator[](size_t index) const { return strings_[index]; }
   static bool Needed(const String& string) { return string.text.size() + (string.ends ? 1 : 0) == 1; }
 
@@ -81,6 +81,8 @@ class UrlStrings {
     }
   }
 
+  // Only the texts: strings can still be found.
+  void Forget() { strings_ = {}; }
   uint64_t memory() const;
 
  private:
@@ -92,6 +94,7 @@ class UrlStrings {
     uint16_t ending = kNone;  // the string with the end behind it
   };
 
+  size_t size_ = 0;
   std::vector<String> strings_;
   std::vector<Node> nodes_;
   std::string labels_;  // of each node, the byte that leads to it

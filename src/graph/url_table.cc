@@ -15,9 +15,11 @@ constexpr size_t kPadding = 8;  // bytes that a cursor may read behind a chunk
 constexpr unsigned kGenerationBits = 4;
 constexpr unsigned kReferenceBits = 5;
 constexpr uint32_t kFarGain = 2;       // bytes that a far reference must share more: it takes five bits more
-constexpr uint64_t kLearningStep = 8;  // from one vocabulary to the next the table grows so much
-constexpr size_t kSampleUrls = 100'000;
+constexpr uint64_t kLearningStep = 16;  // from one vocabulary to the next the table grows so much
+constexpr size_t kSampleUrls = 160'000;
 constexpr uint32_t kAttempts = 8;      // slots that a URL may be in
+constexpr size_t kCacheLine = 64;
+constexpr size_t kUsualLines = 5;      // of a chunk
 constexpr size_t kOpenStep = 64;       // by which the bytes of an open chunk grow
 
 std::string_view HostOf(std::string_view url) {
@@ -43,6 +45,7 @@ UrlTable::ChunkView UrlTable::View(uint32_t chunk) const {
   if ((place & kOpenFlag) != 0) return View(slots_[place & ~kOpenFlag].open);
   const size_t at = size_t{place} * 2;
   const char* const data = pages_[at / kPage].get() + at % kPage;
+  for (size_t line = 1; line < kUsualLines; ++line) __builtin_prefetch(data + line * kCacheLine);
   return {data, kChunkUrls, codes_[static_cast<uint8_t>(data[0]) >> (8 - kGenerationBits)].get()};
 }
 
@@ -52,10 +55,9 @@ void UrlTable::ReadBefore(const ChunkView& view, UrlCode::Cursor& in, uint32_t p
   reference = 0;
   own = 0;
   if (place == 0) return;
-  const bool near = in.Take(1) != 0;
+  const auto [length, near] = view.code->ReadLoan(in);
   reference = place - 1 - (near ? 0 : static_cast<uint32_t>(in.Take(kReferenceBits)));
-  own = view.code->ReadShared(in);
-  if (own == UrlCode::kSameShared) own = shared[reference];
+  own = length == UrlCode::kSameShared ? shared[reference] : length;
 }
 
 void UrlTable::MatchIn(const ChunkView& view, std::string_view url, Match& match) {
@@ -78,13 +80,13 @@ void UrlTable::MatchIn(const ChunkView& view, std::string_view url, Match& match
     UrlCode::Reader reader(*view.code, in, place == 0, number);
     bool same = true;
     while (same && !reader.ended()) {
-      char text[UrlCode::kOverrun];
-      const auto length = static_cast<size_t>(reader.Expand(text) - text);
-      const size_t most = std::min(length, url.size() - at);
+      char space[UrlCode::kOverrun];
+      const std::string_view text = reader.Next(space);
+      const size_t most = std::min(text.size(), url.size() - at);
       size_t equal = 0;
       while (equal < most && text[equal] == url[at + equal]) ++equal;
       at += equal;
-      same = equal == length;
+      same = equal == text.size();
     }
     match.shared[place] = static_cast<uint32_t>(at);
     if (same && at == url.size()) {
@@ -131,7 +133,10 @@ void UrlTable::Assemble(const ChunkView& view, const Directory& directory, uint3
     UrlCode::Reader reader(*view.code, UrlCode::Cursor(view.data, directory.end[at]), at == 0, directory.number[at]);
     while (!reader.ended() && length < until) {
       if (out.size() < length + UrlCode::kOverrun) out.resize(2 * length + 8 * UrlCode::kOverrun);
-      length = static_cast<size_t>(reader.Expand(out.data() + length) - out.data());
+      char space[UrlCode::kOverrun];
+      const std::string_view text = reader.Next(space);
+      std::memcpy(out.data() + length, text.data(), UrlCode::kOverrun);
+      length += text.size();
     }
   }
   out.resize(length);
@@ -146,6 +151,7 @@ std::optional<uint64_t> UrlTable::FindHashed(std::string_view url, uint64_t hash
   std::optional<uint64_t> found;
   for (uint32_t attempt = 0; attempt < kAttempts && !found; ++attempt) {
     const uint32_t slot = SlotOf(url, hash, attempt);
+    __builtin_prefetch(slots_[slot].chunks.data());
     index_.Find(slot, hash, [&](uint32_t in_slot) {
       const uint32_t chunk = slots_[slot].chunks[in_slot];
       Match match;
@@ -235,9 +241,8 @@ void UrlTable::Append(OpenChunk& open, std::string_view url) {
     }
     end.number = match.number[reference];
     const bool near = reference == open.urls - 1;
-    bits.WriteBits(near ? 1 : 0, 1);
+    code.WriteLoan({end.shared == match.own[reference] ? UrlCode::kSameShared : end.shared, near}, bits);
     if (!near) bits.WriteBits(open.urls - 1 - reference, kReferenceBits);
-    code.WriteShared(end.shared == match.own[reference] ? UrlCode::kSameShared : end.shared, bits);
   }
   code.WriteEnd(end, bits);
   open.bits = whole * 8 + bits.written();
@@ -291,7 +296,6 @@ void UrlTable::Learn() {
   next_learning_ *= kLearningStep;
   if (codes_.size() == size_t{1} << kGenerationBits) return;
   UrlCode::Sample sample;
-  sample.shared.resize(UrlCode::kSameShared + 1);
   const size_t step = std::max<size_t>(1, places_.size() * kChunkUrls / kSampleUrls);
   std::string url;
   for (size_t chunk = 0; chunk < places_.size(); chunk += step) {
@@ -304,7 +308,9 @@ void UrlTable::Learn() {
       Assemble(view, directory, place, url);
       sample.ends.push_back({sample.urls.emplace_back(url), shared, place == 0, directory.number[place]});
       if (place == 0) continue;
-      ++sample.shared[shared == directory.shared[directory.reference[place]] ? UrlCode::kSameShared : shared];
+      const uint32_t reference = directory.reference[place];
+      sample.loans.push_back(
+          {shared == directory.shared[reference] ? UrlCode::kSameShared : shared, reference + 1 == place});
     }
   }
   codes_.back()->Forget();

@@ -126,7 +126,7 @@ class UrlTable {
   std::vector<Slot> slots_;
   uint64_t size_ = 0;
   uint64_t text_bytes_ = 0;
-  uint64_t next_learning_ = 4096;
+  uint64_t next_learning_ = 8192;
 };
 
 }  // namespace portolan::graph
