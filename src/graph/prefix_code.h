@@ -50,7 +50,7 @@ class PrefixCode {
   std::vector<uint8_t> bits_;    // by rank
   std::array<uint32_t, kMaxBits + 1> first_code_{};
   std::array<uint32_t, kMaxBits + 1> first_rank_{};
-  std::array<uint64_t, kMaxBits + 1> last_{};      // the largest window that begins with a code of this length or less
+  std::array<uint64_t, kMaxBits + 1> last_{};  // the largest window that begins with a code of this length or less
 };
 
 }  // namespace portolan::graph

@@ -13,12 +13,12 @@ namespace {
 
 constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
 constexpr uint16_t kLoans = 2 * (UrlCode::kSameShared + 1);
-constexpr uint32_t kUnit = 16;         // of costs, per bit
+constexpr uint32_t kUnit = 16;  // of costs, per bit
 constexpr size_t kHexDigits = 8;
-constexpr double kPrior = 50;          // how many uses the context-free distribution counts for
-constexpr uint32_t kLeastUses = 4;     // of a string in the sample
+constexpr double kPrior = 50;       // how many uses the context-free distribution counts for
+constexpr uint32_t kLeastUses = 4;  // of a string in the sample
 constexpr uint32_t kLeastInContext = 2;
-constexpr uint32_t kFirstDigits = 5;   // of the first special that is written in binary
+constexpr uint32_t kFirstDigits = 5;  // of the first special that is written in binary
 
 bool IsHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -85,7 +85,8 @@ void UrlCode::Learn(const Sample& sample) {
   strings_ = UrlStrings::Learn(sample.ends);
   std::vector<uint32_t> costs(size_t{kContexts} * symbols(), kUnit);
   for (unsigned context = 0; context < kContexts; ++context) {
-    for (uint32_t i = 0; i < kSpecials; ++i) costs[(context + 1) * symbols() - kSpecials + i] += kUnit * kSpecialBits[i] / 12;
+    for (uint32_t i = 0; i < kSpecials; ++i)
+      costs[(context + 1) * symbols() - kSpecials + i] += kUnit * kSpecialBits[i] / 12;
   }
   std::vector<uint32_t> uses;
   std::vector<Step> path;
@@ -223,7 +224,8 @@ void UrlCode::MakeCodes(unsigned context, const std::vector<uint32_t>& uses, con
     uint32_t cells = 0;
     for (size_t i = 0; i < coded.size();) {
       size_t last = i;
-      while (last < coded.size() && coded[last].length == coded[i].length && coded[last].group == coded[i].group) ++last;
+      while (last < coded.size() && coded[last].length == coded[i].length && coded[last].group == coded[i].group)
+        ++last;
       const auto count = static_cast<uint32_t>(last - i);
       const uint32_t length = coded[i].length;
       cells += length <= kCellBits ? count << (kCellBits - length)
@@ -310,8 +312,9 @@ void UrlCode::Forget() {
 
 uint64_t UrlCode::memory() const {
   return sizeof *this + loan_code_.memory() +
-         (loan_of_rank_.capacity() + rank_of_loan_.capacity() + steps_.capacity()) * sizeof(uint16_t) + strings_.memory() +
-         (cells_.capacity() + symbols_.capacity() + codes_.capacity()) * sizeof(uint32_t) + text_.capacity();
+         (loan_of_rank_.capacity() + rank_of_loan_.capacity() + steps_.capacity()) * sizeof(uint16_t) +
+         strings_.memory() + (cells_.capacity() + symbols_.capacity() + codes_.capacity()) * sizeof(uint32_t) +
+         text_.capacity();
 }
 
 }  // namespace portolan::graph

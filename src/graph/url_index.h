@@ -1,12 +1,12 @@
 // UrlIndex: from a URL's hash to the chunks of its slot that may have it, in less than two bytes per URL.
 //
 // A slot (the table chooses it by the host) has few chunks, so that a chunk's number within the slot takes five to
-// twelve bits. The first bits of the URL's hash choose one of the slot's shards, the next nine a bucket, some more stand
-// in the entry, beside the chunk's number. Entries of a shard are sorted by bucket without gaps; a bit vector has a one
-// per entry and a zero behind each bucket (Elias's quotienting, as in Cleary's tables). So no place is ever empty, and
-// a shard grows by 1/16. An entry is 11 bits. When a shard is full all shards of the slot are split: the bit that now
-// chooses the shard is no longer needed in the entry, and the chunk's number gets it, which needs one more bit just when
-// the slot has doubled. So 15 bits of the hash are known at any size and no URL is read again.
+// twelve bits. The first bits of the URL's hash choose one of the slot's shards, the next nine a bucket, some more
+// stand in the entry, beside the chunk's number. Entries of a shard are sorted by bucket without gaps; a bit vector has
+// a one per entry and a zero behind each bucket (Elias's quotienting, as in Cleary's tables). So no place is ever
+// empty, and a shard grows by 1/16. An entry is 11 bits. When a shard is full all shards of the slot are split: the bit
+// that now chooses the shard is no longer needed in the entry, and the chunk's number gets it, which needs one more bit
+// just when the slot has doubled. So 15 bits of the hash are known at any size and no URL is read again.
 //
 // Look-ups return candidates: of the n URLs of a slot, n / 2^15 wrong ones on average (one in 13 look-ups at 10 million
 // URLs in 4096 slots, two in the largest slot). Hashes are keyed (base/hash_key.h), so nobody outside can fill a shard.

@@ -24,14 +24,14 @@ constexpr std::array<uint8_t, 256> kKinds = [] {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || byte >= 128;
-    kinds[byte] = letter                                            ? 0
-                  : c >= '0' && c <= '9'                            ? 1
-                  : c == '-'                                        ? 2
-                  : c == '_' || c == '+'                            ? 3
-                  : c == '/'                                        ? 4
-                  : c == '.'                                        ? 5
-                  : c == '=' || c == '?' || c == '&'                ? 6
-                                                                    : 7;
+    kinds[byte] = letter                             ? 0
+                  : c >= '0' && c <= '9'             ? 1
+                  : c == '-'                         ? 2
+                  : c == '_' || c == '+'             ? 3
+                  : c == '/'                         ? 4
+                  : c == '.'                         ? 5
+                  : c == '=' || c == '?' || c == '&' ? 6
+                                                     : 7;
   }
   return kinds;
 }();
@@ -67,8 +67,8 @@ class PairCounts {
   size_t used_ = 0;
 };
 
-constexpr uint32_t kEnd = 256;      // the symbol behind a URL
-constexpr uint32_t kBreak = ~0U;    // stands for a number
+constexpr uint32_t kEnd = 256;    // the symbol behind a URL
+constexpr uint32_t kBreak = ~0U;  // stands for a number
 
 uint64_t PairOf(uint32_t a, uint32_t b) { return uint64_t{a + 1} << 32 | (b + 1); }
 

@@ -14,13 +14,13 @@ namespace {
 constexpr size_t kPadding = 8;  // bytes that a cursor may read behind a chunk
 constexpr unsigned kGenerationBits = 4;
 constexpr unsigned kReferenceBits = 5;
-constexpr uint32_t kFarGain = 2;       // bytes that a far reference must share more: it takes five bits more
+constexpr uint32_t kFarGain = 2;        // bytes that a far reference must share more: it takes five bits more
 constexpr uint64_t kLearningStep = 16;  // from one vocabulary to the next the table grows so much
 constexpr size_t kSampleUrls = 160'000;
-constexpr uint32_t kAttempts = 8;      // slots that a URL may be in
+constexpr uint32_t kAttempts = 8;  // slots that a URL may be in
 constexpr size_t kCacheLine = 64;
-constexpr size_t kUsualLines = 5;      // of a chunk
-constexpr size_t kOpenStep = 64;       // by which the bytes of an open chunk grow
+constexpr size_t kUsualLines = 5;  // of a chunk
+constexpr size_t kOpenStep = 64;   // by which the bytes of an open chunk grow
 
 std::string_view HostOf(std::string_view url) {
   const size_t scheme = url.find("://");
