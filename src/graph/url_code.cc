@@ -22,7 +22,7 @@ constexpr uint32_t kFirstDigits = 5;  // of the first special that is written in
 
 bool IsHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-uint32_t ZigZag(uint32_t difference) { return difference << 1 ^ (0U - (difference >> 31)); }
+uint32_t Folded(uint32_t difference) { return difference << 1 ^ (0U - (difference >> 31)); }
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void UrlCode::Cut(const UrlStrings& strings, const UrlEnd& end, Cost cost, std::
       }
     };
     if (from == number.begin && from < url.size()) {
-      const uint32_t difference = ZigZag(number.value - last_number);
+      const uint32_t difference = Folded(number.value - last_number);
       for (uint32_t i = 0; i < kDifferences; ++i) {
         if (difference >> kSpecialBits[i] == 0) relax(specials + i, number.end);
       }
@@ -292,7 +292,7 @@ uint32_t UrlCode::WriteEnd(const UrlEnd& end, BitWriter& out) const {
       std::from_chars(end.url.data() + at, end.url.data() + at + kHexDigits, bits, 16);
     } else {
       const uint32_t value = NextNumber(end.url, at).value;
-      bits = special < kDifferences ? ZigZag(value - number) : value;
+      bits = special < kDifferences ? Folded(value - number) : value;
       number = value;
     }
     out.WriteBits(bits, kSpecialBits[special]);

@@ -318,13 +318,13 @@ void UrlTable::Learn() {
 }
 
 uint64_t UrlTable::memory() const {
-  constexpr uint64_t kBlockHeader = 16;  // what an allocator keeps per block, at most
-  uint64_t sum = sizeof *this + index_.memory() + pages_.size() * (kPage + kBlockHeader) +
+  constexpr uint64_t kBlockOverhead = 16;  // what an allocator keeps per block, at most
+  uint64_t sum = sizeof *this + index_.memory() + pages_.size() * (kPage + kBlockOverhead) +
                  pages_.capacity() * sizeof(void*) + places_.capacity() * sizeof(uint32_t) +
                  slots_.capacity() * sizeof(Slot) + codes_.capacity() * sizeof(void*);
   for (const auto& code : codes_) sum += code->memory();
   for (const auto& [open, chunks] : slots_) {
-    sum += open.bytes.capacity() + chunks.capacity() * sizeof(uint32_t) + 2 * kBlockHeader;
+    sum += open.bytes.capacity() + chunks.capacity() * sizeof(uint32_t) + 2 * kBlockOverhead;
   }
   return sum;
 }
