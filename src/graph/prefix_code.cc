@@ -32,7 +32,7 @@ std::vector<uint8_t> HuffmanDepths(std::span<const uint64_t> counts) {
 
 }  // namespace
 
-std::vector<uint32_t> PrefixCode::Build(std::span<const uint64_t> counts, uint32_t marked) {
+std::vector<uint32_t> PrefixCode::Build(std::span<const uint64_t> counts) {
   // A count of at least a 2^21st of the whole bounds the depth: no path is longer than log_1.618 of that times a small
   // factor, so the floor is raised until it fits.
   uint64_t total = std::accumulate(counts.begin(), counts.end(), uint64_t{1});
@@ -55,12 +55,10 @@ std::vector<uint32_t> PrefixCode::Build(std::span<const uint64_t> counts, uint32
     next <<= 1;
     first_code_[length] = next;
     first_rank_[length] = rank;
-    unmarked_[length] = rank;
     for (; rank < bits_.size() && bits_[rank] == length; ++rank, ++next) {
-      if (symbols[rank] < marked) unmarked_[length] = rank + 1;
       if (length > kTableBits) continue;
       const unsigned free = kTableBits - length;
-      const uint32_t entry = rank << 8 | (symbols[rank] < marked ? 128 : 0) | length;
+      const uint32_t entry = rank << 8 | length;
       std::fill_n(table_.begin() + (static_cast<size_t>(next) << free), size_t{1} << free, entry);
     }
     // With all codes of 2^length given out the shift would overflow; one less is the last window in any case.
@@ -73,8 +71,7 @@ PrefixCode::Decoded PrefixCode::DecodeLong(uint64_t window) const {
   unsigned length = kTableBits + 1;
   while (length < kMaxBits && window > last_[length]) ++length;
   const auto code = static_cast<uint32_t>(window >> (64 - length));
-  const uint32_t rank = first_rank_[length] + (code - first_code_[length]);
-  return {rank, length, rank < unmarked_[length]};
+  return {first_rank_[length] + (code - first_code_[length]), length};
 }
 
 }  // namespace portolan::graph

@@ -1,10 +1,10 @@
 // A canonical Huffman code of symbols whose counts are known: at most 24 bits per symbol.
 //
 // Symbols are ranked by code length, so a decoder gives ranks, and what belongs to a symbol stands in arrays by rank:
-// the frequent ones are neighbours in memory. Codes of up to 12 bits are found by one table, longer ones by comparing
+// the frequent ones are neighbours in memory. Codes of up to 11 bits are found by one table, longer ones by comparing
 // with the first code of each length.
 //
-// Thread: const after Build. Memory bound: 16 KiB and a byte per symbol.
+// Thread: const after Build. Memory bound: 8 KiB and a byte per symbol.
 
 #pragma once
 
@@ -19,20 +19,19 @@ class PrefixCode {
  public:
   static constexpr unsigned kMaxBits = 24;
 
-  // A code for as many symbols as there are counts, at most 65,535 and at least two; a count of 0 is taken as 1. The
-  // first `marked` symbols are marked, which a decoder sees by the code alone. Returns the symbol of each rank.
-  std::vector<uint32_t> Build(std::span<const uint64_t> counts, uint32_t marked = 0);
+  // A code for as many symbols as there are counts, at most 65,535 and at least two; a count of 0 is taken as 1.
+  // Returns the symbol of each rank.
+  std::vector<uint32_t> Build(std::span<const uint64_t> counts);
 
   struct Decoded {
     uint32_t rank;
     unsigned bits;
-    bool marked;
   };
   // The code in the highest bits of the window, of which at least 24 must be there.
   Decoded Decode(uint64_t window) const {
     const uint32_t entry = table_[window >> (64 - kTableBits)];
     if (entry != 0) [[likely]]
-      return {entry >> 8, entry & 127, (entry & 128) != 0};
+      return {entry >> 8, entry & 255};
     return DecodeLong(window);
   }
 
@@ -44,15 +43,14 @@ class PrefixCode {
   uint64_t memory() const { return sizeof *this + table_.capacity() * sizeof(uint32_t) + bits_.capacity(); }
 
  private:
-  static constexpr unsigned kTableBits = 12;
+  static constexpr unsigned kTableBits = 11;
   Decoded DecodeLong(uint64_t window) const;
 
-  std::vector<uint32_t> table_;  // rank * 256 + 128 if it is marked + bits; 0: longer
+  std::vector<uint32_t> table_;  // rank * 256 + bits; 0: longer
   std::vector<uint8_t> bits_;    // by rank
   std::array<uint32_t, kMaxBits + 1> first_code_{};
   std::array<uint32_t, kMaxBits + 1> first_rank_{};
-  std::array<uint32_t, kMaxBits + 1> unmarked_{};  // the first rank of this length that is not marked
-  std::array<uint64_t, kMaxBits + 1> last_{};      // the largest window that begins with a code of this length or less
+  std::array<uint64_t, kMaxBits + 1> last_{};  // the largest window that begins with a code of this length or less
 };
 
 }  // namespace portolan::graph

@@ -1,249 +1,320 @@
 #include "graph/url_code.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
-#include <map>
-#include <numeric>
+#include <utility>
 
 #include "base/check.h"
-#include "base/hash.h"
 
 namespace portolan::graph {
 namespace {
 
-constexpr uint32_t kEnd = 256;  // the symbol behind a URL
-constexpr int kPairPasses = 9;
-constexpr uint32_t kMostCandidates = 2 * UrlCode::kMaxStrings;
+constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
+constexpr uint16_t kLoans = 2 * (UrlCode::kSameShared + 1);
+constexpr uint32_t kUnit = 16;  // of costs, per bit
+constexpr size_t kHexDigits = 8;
+constexpr double kPrior = 50;       // how many uses the context-free distribution counts for
+constexpr uint32_t kLeastUses = 4;  // of a string in the sample
+constexpr uint32_t kLeastInContext = 2;
+constexpr uint32_t kFirstDigits = 5;  // of the first special that is written in binary
 
-// Counts of pairs of symbols. Pairs that come when it is nearly full are not counted: rare ones, most likely.
-class PairCounts {
- public:
-  explicit PairCounts(size_t pairs) : keys_(std::bit_ceil(std::clamp<size_t>(pairs * 2, 1024, 1 << 22))) {
-    counts_.resize(keys_.size());
-  }
-  uint32_t* Find(uint64_t pair, bool add) {
-    size_t at = Mix64(pair) & (keys_.size() - 1);
-    for (; keys_[at] != 0; at = (at + 1) & (keys_.size() - 1)) {
-      if (keys_[at] == pair) return &counts_[at];
-    }
-    if (!add || used_ > keys_.size() / 4 * 3) return nullptr;
-    ++used_;
-    keys_[at] = pair;
-    return &counts_[at];
-  }
-  template <typename Each>
-  void ForEach(Each each) const {
-    for (size_t i = 0; i < keys_.size(); ++i) {
-      if (keys_[i] != 0) each(keys_[i], counts_[i]);
-    }
-  }
+bool IsHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
- private:
-  std::vector<uint64_t> keys_;  // 0: free. No pair is 0: symbols are counted from 1.
-  std::vector<uint32_t> counts_;
-  size_t used_ = 0;
-};
-
-uint64_t PairOf(uint32_t a, uint32_t b) { return uint64_t{a + 1} << 32 | (b + 1); }
+uint32_t Folded(uint32_t difference) { return difference << 1 ^ (0U - (difference >> 31)); }
 
 }  // namespace
 
 UrlCode::UrlCode(const Sample& sample) {
-  std::vector<uint64_t> shared = sample.shared;
-  shared.resize(256);
-  const std::vector<uint32_t> order = shared_code_.Build(shared);
-  shared_of_rank_.assign(order.begin(), order.end());
-  rank_of_shared_.resize(256);
-  for (uint16_t rank = 0; rank < 256; ++rank) rank_of_shared_[shared_of_rank_[rank]] = rank;
+  std::vector<uint64_t> loans(kLoans);
+  for (const auto [shared, near] : sample.loans) ++loans[shared * 2 + (near ? 1 : 0)];
+  const std::vector<uint32_t> order = loan_code_.Build(loans);
+  loan_of_rank_.assign(order.begin(), order.end());
+  rank_of_loan_.resize(kLoans);
+  for (uint16_t rank = 0; rank < kLoans; ++rank) rank_of_loan_[loan_of_rank_[rank]] = rank;
+  Learn(sample);
+}
 
-  std::vector<Candidate> candidates = Pairs(sample);
-  std::ranges::stable_partition(candidates, &Candidate::ends);
-  Set(candidates, std::vector<uint64_t>(candidates.size(), 1));
-  // What the cheapest cuts use; the second round knows what strings cost.
+template <typename Cost>
+void UrlCode::Cut(const UrlStrings& strings, const UrlEnd& end, Cost cost, std::vector<Step>& path) {
+  const std::string_view url = end.url;
+  const size_t begin = end.shared;
+  const auto specials = static_cast<uint32_t>(strings.size());
+  thread_local std::vector<Step> steps;  // by place behind `begin`; the last one is behind the end
+  steps.assign(url.size() - begin + 2, {kNoCode, 0, 0});
+  steps[0].cost = 0;
+  UrlNumber number = NextNumber(url, begin);
+  uint32_t last_number = end.number;
+  for (size_t from = begin; from <= url.size(); ++from) {
+    const uint32_t so_far = steps[from - begin].cost;
+    if (so_far == kNoCode) continue;
+    const unsigned context = from > begin ? ByteKind(url[from - 1]) : end.whole ? kWholeContext : kEndContext;
+    const auto relax = [&](uint32_t symbol, size_t to) {
+      const uint32_t bits = cost(context, symbol);
+      Step& step = steps[to - begin];
+      if (bits != kNoCode && so_far + bits < step.cost) {
+        step = {so_far + bits, static_cast<uint32_t>(from - begin), symbol};
+      }
+    };
+    if (from == number.begin && from < url.size()) {
+      const uint32_t difference = Folded(number.value - last_number);
+      for (uint32_t i = 0; i < kDifferences; ++i) {
+        if (difference >> kSpecialBits[i] == 0) relax(specials + i, number.end);
+      }
+      relax(specials + kDifferences + static_cast<uint32_t>(number.end - number.begin) - kFirstDigits, number.end);
+      last_number = number.value;
+      number = NextNumber(url, number.end);
+      continue;
+    }
+    strings.ForEachAt(url, from, number.begin, relax);
+    size_t hex = from;
+    while (hex < number.begin && hex < from + kHexDigits && IsHex(url[hex])) ++hex;
+    if (hex == from + kHexDigits) relax(specials + (ByteKind(url[hex - 1]) == 0 ? kHexLetter : kHexDigit), hex);
+  }
+  path.clear();
+  for (auto at = static_cast<uint32_t>(steps.size() - 1); at != 0; at = steps[at].from) {
+    DCHECK(steps[at].cost != kNoCode);
+    path.push_back(steps[at]);
+  }
+}
+
+// Strings that pay, and codes by how often the cheapest cuts use them. What is cheap depends on the codes: each round
+// knows the last one's uses.
+void UrlCode::Learn(const Sample& sample) {
+  strings_ = UrlStrings::Learn(sample.ends);
+  std::vector<uint32_t> costs(size_t{kContexts} * symbols(), kUnit);
+  for (unsigned context = 0; context < kContexts; ++context) {
+    for (uint32_t i = 0; i < kSpecials; ++i)
+      costs[(context + 1) * symbols() - kSpecials + i] += kUnit * kSpecialBits[i] / 12;
+  }
+  std::vector<uint32_t> uses;
+  std::vector<Step> path;
+  const auto count_uses = [&] {
+    const uint32_t stride = symbols();
+    uses.assign(size_t{kContexts} * stride, 0);
+    for (const UrlEnd& end : sample.ends) {
+      Cut(strings_, end, [&](unsigned context, uint32_t symbol) { return costs[context * stride + symbol]; }, path);
+      for (const Step& step : path) {
+        const size_t at = end.shared + step.from;
+        const unsigned context = step.from > 0 ? ByteKind(end.url[at - 1]) : end.whole ? kWholeContext : kEndContext;
+        ++uses[context * stride + step.symbol];
+      }
+    }
+  };
+  const auto price = [&](bool final) {
+    const uint32_t stride = symbols();
+    std::vector<double> by_symbol(stride);
+    double all = 0;
+    for (uint32_t symbol = 0; symbol < stride; ++symbol) {
+      by_symbol[symbol] = 0.02;
+      for (unsigned context = 0; context < kContexts; ++context) by_symbol[symbol] += uses[context * stride + symbol];
+      all += by_symbol[symbol];
+    }
+    for (unsigned context = 0; context < kContexts; ++context) {
+      double total = kPrior;
+      for (uint32_t symbol = 0; symbol < stride; ++symbol) total += uses[context * stride + symbol];
+      for (uint32_t symbol = 0; symbol < stride; ++symbol) {
+        const uint32_t used = uses[context * stride + symbol];
+        const bool special = symbol >= strings_.size();
+        uint32_t& cost = costs[context * stride + symbol];
+        if (final && used < kLeastInContext && !special && !UrlStrings::Needed(strings_[symbol])) {
+          cost = kNoCode;
+          continue;
+        }
+        const double bits = -std::log2((used + kPrior * by_symbol[symbol] / all) / total);
+        cost = static_cast<uint32_t>(bits * kUnit) + (special ? kUnit * kSpecialBits[symbol - strings_.size()] : 0);
+      }
+    }
+  };
   for (int round = 0; round < 2 && !sample.ends.empty(); ++round) {
-    std::vector<Candidate> by_rank(strings_.size());
-    for (size_t rank = 0; rank < strings_.size(); ++rank) {
-      const uint32_t string = strings_[rank];
-      by_rank[rank] = {text_.substr(string >> 6, string & 31), Ends(string)};
-    }
-    std::vector<uint64_t> uses(strings_.size());
-    std::vector<uint32_t> ranks;
-    for (const std::string& end : sample.ends) {
-      Cut(end, ranks);
-      for (const uint32_t rank : ranks) ++uses[rank];
-    }
-    std::vector<uint32_t> kept(by_rank.size());
-    std::iota(kept.begin(), kept.end(), 0);
-    std::ranges::stable_sort(kept, std::greater<>(), [&uses](uint32_t rank) { return uses[rank]; });
-    const auto first_unused = std::ranges::partition_point(kept, [&uses](uint32_t rank) { return uses[rank] >= 4; });
-    const auto paying = std::min<size_t>(static_cast<size_t>(first_unused - kept.begin()), kMaxStrings);
-    std::vector<bool> pays(kept.size());
-    for (size_t i = 0; i < paying; ++i) pays[kept[i]] = true;
-    std::ranges::stable_partition(kept, [&by_rank](uint32_t rank) { return by_rank[rank].ends; });
-    candidates.clear();
-    std::vector<uint64_t> counts;
-    for (const uint32_t rank : kept) {
-      const bool needed = by_rank[rank].text.size() + (by_rank[rank].ends ? 1 : 0) == 1;
-      if (!needed && !pays[rank]) continue;
-      counts.push_back(uses[rank]);
-      candidates.push_back(std::move(by_rank[rank]));
-    }
-    Set(candidates, counts);
+    count_uses();
+    price(false);
   }
-}
+  count_uses();
+  // The strings that stay.
+  const uint32_t candidates = symbols();
+  std::vector<std::pair<uint32_t, uint32_t>> ranked;
+  for (uint32_t string = 0; string < strings_.size(); ++string) {
+    uint32_t sum = 0;
+    for (unsigned context = 0; context < kContexts; ++context) sum += uses[context * candidates + string];
+    if (UrlStrings::Needed(strings_[string])) sum = kNoCode;
+    if (sum >= kLeastUses) ranked.emplace_back(sum, string);
+  }
+  std::ranges::sort(ranked, std::greater<>());
+  if (ranked.size() > UrlStrings::kMaxStrings) ranked.resize(UrlStrings::kMaxStrings);
+  std::vector<UrlStrings::String> kept;
+  std::vector<uint32_t> kept_uses(size_t{kContexts} * (ranked.size() + kSpecials));
+  const size_t stride = ranked.size() + kSpecials;
+  for (unsigned context = 0; context < kContexts; ++context) {
+    for (size_t i = 0; i < ranked.size(); ++i) {
+      kept_uses[context * stride + i] = uses[context * candidates + ranked[i].second];
+    }
+    for (uint32_t i = 0; i < kSpecials; ++i) {
+      kept_uses[context * stride + ranked.size() + i] = uses[(context + 1) * candidates - kSpecials + i];
+    }
+  }
+  for (const auto& [sum, string] : ranked) kept.push_back(strings_[string]);
+  strings_ = UrlStrings(std::move(kept));
+  uses = std::move(kept_uses);
+  costs.assign(size_t{kContexts} * symbols(), 0);
+  price(true);
+  if (!sample.ends.empty()) {
+    count_uses();
+    price(true);
+    count_uses();
+  }
 
-// All bytes, the end, and strings that are frequent pairs of frequent pairs and so on.
-std::vector<UrlCode::Candidate> UrlCode::Pairs(const Sample& sample) {
-  std::vector<Candidate> made;
-  for (uint32_t byte = 0; byte < 256; ++byte) made.push_back({std::string(1, static_cast<char>(byte)), false});
-  made.push_back({"", true});
-  std::vector<uint32_t> text;
-  for (const std::string& end : sample.ends) {
-    for (const char c : end) text.push_back(static_cast<uint8_t>(c));
-    text.push_back(kEnd);
-  }
-  std::map<std::pair<std::string, bool>, uint32_t> known;  // two pairs may make one string
-  for (int pass = 0; pass < kPairPasses && made.size() < kMostCandidates; ++pass) {
-    PairCounts counts(text.size());
-    for (size_t i = 0; i + 1 < text.size(); ++i) {
-      if (made[text[i]].ends || made[text[i]].text.size() + made[text[i + 1]].text.size() > kMaxString) continue;
-      if (uint32_t* count = counts.Find(PairOf(text[i], text[i + 1]), true); count != nullptr) ++*count;
-    }
-    std::vector<std::pair<uint32_t, uint64_t>> best;
-    counts.ForEach([&best](uint64_t pair, uint32_t count) {
-      if (count >= 4) best.emplace_back(count, pair);
-    });
-    std::ranges::sort(best, std::greater<>());
-    // Few in the first passes, whose pairs are only the beginnings of words.
-    const size_t room = std::min<size_t>(kMostCandidates - made.size(), pass < 3 ? 800U << pass : kMostCandidates / 5);
-    if (best.size() > room) best.resize(room);
-    if (best.empty()) break;
-    PairCounts chosen(best.size());
-    for (const auto& [count, pair] : best) {
-      const Candidate& a = made[(pair >> 32) - 1];
-      const Candidate& b = made[(pair & 0xffffffff) - 1];
-      const auto [at, fresh] = known.try_emplace({a.text + b.text, b.ends}, static_cast<uint32_t>(made.size()));
-      *chosen.Find(pair, true) = at->second;
-      if (fresh) made.push_back({at->first.first, at->first.second});
-    }
-    size_t to = 0;
-    for (size_t i = 0; i < text.size(); ++to) {
-      const uint32_t* joined = i + 1 < text.size() ? chosen.Find(PairOf(text[i], text[i + 1]), false) : nullptr;
-      text[to] = joined != nullptr ? *joined : text[i];
-      i += joined != nullptr ? 2 : 1;
-    }
-    text.resize(to);
-  }
-  return made;
-}
-
-void UrlCode::Set(const std::vector<Candidate>& candidates, const std::vector<uint64_t>& counts) {
-  const auto ending = std::ranges::partition_point(candidates, &Candidate::ends) - candidates.begin();
-  const std::vector<uint32_t> order = code_.Build(counts, static_cast<uint32_t>(ending));
-  std::vector<Candidate> by_rank(order.size());
-  strings_.resize(order.size());
   text_.clear();
-  for (size_t rank = 0; rank < order.size(); ++rank) {
-    by_rank[rank] = candidates[order[rank]];
-    const auto& [text, ends] = by_rank[rank];
-    strings_[rank] = static_cast<uint32_t>(text_.size() << 6 | (ends ? 32 : 0) | text.size());
-    text_ += text;
+  codes_.assign(size_t{kContexts} * symbols(), 0);
+  cells_.assign(size_t{kContexts} * kCells, 1);
+  symbols_.clear();
+  std::vector<uint32_t> texts;
+  for (uint32_t string = 0; string < strings_.size(); ++string) {
+    texts.push_back(static_cast<uint32_t>(text_.size() << 5 | strings_[string].text.size()));
+    text_ += strings_[string].text;
   }
+  for (uint32_t special = 0; special < kSpecials; ++special) texts.push_back(special);
   text_.append(kOverrun, '\0');
   text_.shrink_to_fit();
-  strings_.shrink_to_fit();
-  BuildTrie(by_rank);
-}
-
-void UrlCode::BuildTrie(const std::vector<Candidate>& by_rank) {
-  std::vector<uint32_t> sorted(by_rank.size());
-  std::iota(sorted.begin(), sorted.end(), 0);
-  std::ranges::sort(sorted, {}, [&by_rank](uint32_t rank) -> std::string_view { return by_rank[rank].text; });
-  struct Range {
-    size_t begin;
-    size_t end;
-    size_t depth;
-  };
-  std::vector<Range> queue{{0, sorted.size(), 0}};
-  trie_.assign(1, {});
-  labels_.assign(1, '\0');
-  for (size_t node = 0; node < queue.size(); ++node) {
-    auto [begin, end, depth] = queue[node];
-    for (; begin < end && by_rank[sorted[begin]].text.size() == depth; ++begin) {
-      const uint32_t rank = sorted[begin];
-      (by_rank[rank].ends ? trie_[node].end_rank : trie_[node].rank) = static_cast<uint16_t>(rank);
+  std::vector<uint32_t> in_context(symbols());
+  for (unsigned context = 0; context < kContexts; ++context) {
+    for (uint32_t symbol = 0; symbol < symbols(); ++symbol) {
+      const size_t at = size_t{context} * symbols() + symbol;
+      in_context[symbol] = costs[at] == kNoCode ? 0 : uses[at] + 1;
     }
-    trie_[node].children = static_cast<uint32_t>(trie_.size());
-    while (begin < end) {
-      const char label = by_rank[sorted[begin]].text[depth];
-      size_t last = begin;
-      while (last < end && by_rank[sorted[last]].text[depth] == label) ++last;
-      queue.push_back({begin, last, depth + 1});
-      trie_.emplace_back();
-      labels_ += label;
-      begin = last;
-    }
+    MakeCodes(context, in_context, texts);
   }
-  const auto nodes = static_cast<uint32_t>(trie_.size());
-  trie_.emplace_back().children = nodes;
-  trie_.shrink_to_fit();
-  labels_.shrink_to_fit();
+  symbols_.shrink_to_fit();
+  steps_.clear();
+  for (const uint32_t cell : cells_) steps_.push_back(static_cast<uint16_t>(cell & ((1U << kFirstShift) - 1)));
+  steps_.shrink_to_fit();
+  strings_.Forget();
 }
 
-void UrlCode::Cut(std::string_view end, std::vector<uint32_t>& ranks) const {
-  DCHECK(!trie_.empty());
-  struct Step {
-    uint32_t cost = std::numeric_limits<uint32_t>::max();
-    uint32_t from = 0;
-    uint32_t rank = 0;
-  };
-  thread_local std::vector<Step> steps;
-  const auto size = static_cast<uint32_t>(end.size());
-  steps.assign(size + 2, {});
-  steps[0].cost = 0;
-  const auto relax = [&](uint32_t from, uint32_t to, uint32_t rank) {
-    const uint32_t cost = steps[from].cost + code_.bits(rank);
-    if (cost < steps[to].cost) steps[to] = {cost, from, rank};
-  };
-  for (uint32_t from = 0; from <= size; ++from) {
-    uint32_t node = 0;
-    for (uint32_t at = from;; ++at) {
-      if (at > from && trie_[node].rank != kNone) relax(from, at, trie_[node].rank);
-      if (at == size) {
-        if (trie_[node].end_rank != kNone) relax(from, size + 1, trie_[node].end_rank);
-        break;
-      }
-      const uint32_t first = trie_[node].children;
-      const uint32_t count = trie_[node + 1].children - first;
-      const void* child = count == 0 ? nullptr : std::memchr(labels_.data() + first, end[at], count);
-      if (child == nullptr) break;
-      node = static_cast<uint32_t>(static_cast<const char*>(child) - labels_.data());
+void UrlCode::MakeCodes(unsigned context, const std::vector<uint32_t>& uses, const std::vector<uint32_t>& texts) {
+  // What the symbols of a cell have in common, beside the length of the code.
+  const auto group_of = [this](uint32_t symbol) -> uint32_t {
+    if (symbol >= strings_.size()) {
+      return kSpecialFlag | (symbol - strings_.size() == kHexLetter ? 0U : 1U) << kContextShift;
     }
+    const UrlStrings::String& string = strings_[symbol];
+    return string.ends ? kEndFlag : ByteKind(string.text.back()) << kContextShift;
+  };
+  struct Coded {
+    uint32_t length;
+    uint32_t group;
+    uint32_t symbol;
+    auto operator<=>(const Coded&) const = default;
+  };
+  double total = 0;
+  std::vector<Coded> coded;
+  for (uint32_t symbol = 0; symbol < uses.size(); ++symbol) {
+    if (uses[symbol] == 0) continue;
+    total += uses[symbol];
+    coded.push_back({0, group_of(symbol), symbol});
   }
-  ranks.clear();
-  for (uint32_t at = size + 1; at != 0; at = steps[at].from) ranks.push_back(steps[at].rank);
+  // The shortest lengths whose cells fit: as Shannon's code rounds logarithms, with the rounding that just fits.
+  const auto cells_with = [&](double more) {
+    for (Coded& one : coded) {
+      const double bits = -std::log2(uses[one.symbol] / total) + more;
+      one.length = static_cast<uint32_t>(std::clamp(std::floor(bits), 1.0, double{kMaxCode}));
+    }
+    std::ranges::sort(coded);
+    uint32_t cells = 0;
+    for (size_t i = 0; i < coded.size();) {
+      size_t last = i;
+      while (last < coded.size() && coded[last].length == coded[i].length && coded[last].group == coded[i].group)
+        ++last;
+      const auto count = static_cast<uint32_t>(last - i);
+      const uint32_t length = coded[i].length;
+      cells += length <= kCellBits ? count << (kCellBits - length)
+                                   : (count + (1U << (length - kCellBits)) - 1) >> (length - kCellBits);
+      i = last;
+    }
+    return cells;
+  };
+  double more = 0.25;
+  while (cells_with(more) > kCells) more += 1.0 / 32;
+
+  uint32_t next_cell = 0;
+  for (size_t i = 0; i < coded.size();) {
+    const auto [length, group, first] = coded[i];
+    const unsigned extra = length > kCellBits ? length - kCellBits : 0;
+    // A cell has up to 2^extra symbols of one length and group.
+    uint32_t in_cell = 0;
+    const auto place = static_cast<uint32_t>(symbols_.size());
+    for (; i < coded.size() && in_cell >> extra == 0 && coded[i].length == length && coded[i].group == group; ++i) {
+      const uint32_t symbol = coded[i].symbol;
+      const uint32_t code = length > kCellBits ? next_cell << extra | in_cell : next_cell >> (kCellBits - length);
+      codes_[size_t{context} * symbols() + symbol] = code << 5 | length;
+      symbols_.push_back(texts[symbol]);
+      ++in_cell;
+    }
+    const uint32_t cells = length > kCellBits ? 1 : 1U << (kCellBits - length);
+    const uint32_t cell = length | group | place << kFirstShift;
+    std::fill_n(cells_.begin() + (context << kCellBits) + next_cell, cells, cell);
+    next_cell += cells;
+  }
+  DCHECK(next_cell <= kCells);
 }
 
-void UrlCode::WriteShared(unsigned shared, BitWriter& out) const {
-  const uint32_t rank = rank_of_shared_[shared];
-  out.WriteBits(shared_code_.code(rank), shared_code_.bits(rank));
+char* UrlCode::Special(uint32_t symbol, Cursor& in, uint32_t& number, char* to) {
+  if (symbol >= kHexDigit) {
+    const auto bits = static_cast<uint32_t>(in.Take(kSpecialBits[symbol]));
+    for (unsigned i = 0; i < kHexDigits; ++i) *to++ = "0123456789abcdef"[bits >> (28 - 4 * i) & 15];
+    return to;
+  }
+  SkipSpecial(symbol, in, number);
+  return std::to_chars(to, to + kOverrun, number).ptr;
 }
 
-void UrlCode::WriteEnd(std::string_view end, BitWriter& out) const {
-  thread_local std::vector<uint32_t> ranks;
-  Cut(end, ranks);
-  for (size_t i = ranks.size(); i-- > 0;) out.WriteBits(code_.code(ranks[i]), code_.bits(ranks[i]));
+uint32_t UrlCode::WriteEnd(const UrlEnd& end, BitWriter& out) const {
+  DCHECK(!codes_.empty());
+  thread_local std::vector<Step> path;
+  const auto cost = [this](unsigned context, uint32_t symbol) {
+    const uint32_t code = codes_[size_t{context} * symbols() + symbol];
+    if (code == 0) return kNoCode;
+    return (code & 31) + (symbol >= strings_.size() ? kSpecialBits[symbol - strings_.size()] : 0U);
+  };
+  Cut(strings_, end, cost, path);
+  uint32_t number = end.number;
+  for (size_t i = path.size(); i-- > 0;) {
+    const uint32_t symbol = path[i].symbol;
+    const size_t at = end.shared + path[i].from;
+    const unsigned context = path[i].from > 0 ? ByteKind(end.url[at - 1]) : end.whole ? kWholeContext : kEndContext;
+    const uint32_t code = codes_[size_t{context} * symbols() + symbol];
+    out.WriteBits(code >> 5, code & 31);
+    if (symbol < strings_.size()) continue;
+    const auto special = static_cast<uint32_t>(symbol - strings_.size());
+    uint32_t bits = 0;
+    if (special >= kHexDigit) {
+      std::from_chars(end.url.data() + at, end.url.data() + at + kHexDigits, bits, 16);
+    } else {
+      const uint32_t value = NextNumber(end.url, at).value;
+      bits = special < kDifferences ? Folded(value - number) : value;
+      number = value;
+    }
+    out.WriteBits(bits, kSpecialBits[special]);
+  }
+  return number;
+}
+
+void UrlCode::WriteLoan(Loan loan, BitWriter& out) const {
+  const uint32_t rank = rank_of_loan_[loan.shared * 2 + (loan.near ? 1 : 0)];
+  out.WriteBits(loan_code_.code(rank), loan_code_.bits(rank));
 }
 
 void UrlCode::Forget() {
-  trie_ = {};
-  labels_ = {};
+  strings_ = {};
+  codes_ = {};
 }
 
 uint64_t UrlCode::memory() const {
-  return sizeof *this + code_.memory() + shared_code_.memory() + strings_.capacity() * sizeof(uint32_t) +
-         text_.capacity() + shared_of_rank_.capacity() + rank_of_shared_.capacity() * sizeof(uint16_t) +
-         trie_.capacity() * sizeof(Node) + labels_.capacity();
+  return sizeof *this + loan_code_.memory() +
+         (loan_of_rank_.capacity() + rank_of_loan_.capacity() + steps_.capacity()) * sizeof(uint16_t) +
+         strings_.memory() + (cells_.capacity() + symbols_.capacity() + codes_.capacity()) * sizeof(uint32_t) +
+         text_.capacity();
 }
 
 }  // namespace portolan::graph

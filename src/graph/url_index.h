@@ -1,18 +1,19 @@
-// UrlIndex: from a URL's hash to the chunks that may have it, in three bytes and a fraction per URL.
+// UrlIndex: from a URL's hash to the chunks of its slot that may have it, in less than two bytes per URL.
 //
-// The first bits of the hash choose a shard (extendible hashing: Fagin et al. 1979), the next nine a bucket of the
-// shard, some more stand in the entry, beside the chunk's number. Entries of a shard are sorted by bucket without gaps;
-// a bit vector has a one per entry and a zero behind each bucket (Elias's quotienting, as in Cleary's tables). So no
-// slot is ever empty, and a shard grows by 1/16. An entry is 24 bits. When a shard splits, the bit that now chooses the
-// shard is no longer needed in the entry, and the chunk's number gets it: chunk numbers need one more bit just
-// when the table has doubled. So 26 bits of the hash are known at any size and no URL is read again.
+// A slot (the table chooses it by the host) has few chunks, so that a chunk's number within the slot takes five to
+// twelve bits. The first bits of the URL's hash choose one of the slot's shards, the next nine a bucket, some more
+// stand in the entry, beside the chunk's number. Entries of a shard are sorted by bucket without gaps; a bit vector has
+// a one per entry and a zero behind each bucket (Elias's quotienting, as in Cleary's tables). So no place is ever
+// empty, and a shard grows by 1/16. An entry is 11 bits. When a shard is full all shards of the slot are split: the bit
+// that now chooses the shard is no longer needed in the entry, and the chunk's number gets it, which needs one more bit
+// just when the slot has doubled. So 15 bits of the hash are known at any size and no URL is read again.
 //
-// Look-ups return candidates: of n URLs, n / 2^26 wrong ones on average (one in seven look-ups at 10 million).
-// Hashes are keyed (base/hash_key.h), so nobody outside can fill one shard.
+// Look-ups return candidates: of the n URLs of a slot, n / 2^15 wrong ones on average (one in 13 look-ups at 10 million
+// URLs in 4096 slots, two in the largest slot). Hashes are keyed (base/hash_key.h), so nobody outside can fill a shard.
 //
 // Thread: one owner; const members from any number of threads while nothing is added.
-// Memory bound: 3.4 bytes per entry: 3, a bit for it, 0.6 to 1 bits of buckets, growth of 1/16, 40 bytes per 700
-// entries. At most 2^24 chunks.
+// Memory bound: 1.8 bytes per entry: 11 bits, one for it, 0.5 to 1 bits of buckets, growth of 1/16, 32 bytes per
+// 300 to 1024 entries. A slot takes kSlotUrls entries, at least half of them.
 
 #pragma once
 
@@ -21,22 +22,40 @@
 #include <memory>
 #include <vector>
 
+#include "base/bytes.h"
+
 namespace portolan::graph {
 
 class UrlIndex {
- public:
-  UrlIndex();
+ private:
+  static constexpr unsigned kBucketBits = 9;
+  static constexpr uint32_t kBuckets = 1U << kBucketBits;
+  static constexpr unsigned kShardBits = 10;
+  static constexpr uint32_t kMaxEntries = 1U << kShardBits;  // of a shard
+  static constexpr unsigned kChunkBits = 5;                  // of a chunk's number while the slot has one shard
+  static constexpr unsigned kEntryBits = 11;
+  static constexpr unsigned kMaxDepth = kEntryBits - kChunkBits;
 
-  // Whether an entry could be added: false if the chunk's number, or the hashes, are more than it can tell apart.
-  bool Add(uint64_t hash, uint32_t chunk);
+ public:
+  // The nth URL of a slot must be in chunk n / kChunkUrls or before.
+  static constexpr uint32_t kChunkUrls = kMaxEntries >> kChunkBits;
+
+  explicit UrlIndex(uint32_t slots) : slots_(slots) {}
+
+  // Whether an entry could be added: false if the slot is full, which it then stays.
+  bool Add(uint32_t slot, uint64_t hash, uint32_t chunk);
+  bool Full(uint32_t slot) const { return slots_[slot].full; }
 
   // Calls try_chunk(chunk) for each chunk that may have the URL, until it gives true.
   template <typename Try>
-  bool Find(uint64_t hash, Try try_chunk) const {
-    const Shard& shard = shards_[ShardOf(hash)];
-    const Range range = BucketOf(shard, Bits(hash, shard.depth, kBucketBits));
-    const uint32_t rest = RestOf(hash, shard.depth);
-    const unsigned chunk_bits = kChunkBits + shard.depth;
+  bool Find(uint32_t slot, uint64_t hash, Try try_chunk) const {
+    const Slot& in = slots_[slot];
+    if (in.shards == nullptr) return false;
+    const Shard& shard = in.shards[Bits(hash, 0, in.depth)];
+    Prefetch(shard, Bits(hash, in.depth, kBucketBits));
+    const Range range = BucketOf(shard, Bits(hash, in.depth, kBucketBits));
+    const uint32_t rest = RestOf(hash, in.depth);
+    const unsigned chunk_bits = kChunkBits + in.depth;
     for (uint32_t i = range.begin; i < range.end; ++i) {
       const uint32_t entry = Entry(shard, i);
       if (entry >> chunk_bits == rest && try_chunk(entry & ((1U << chunk_bits) - 1))) return true;
@@ -44,25 +63,19 @@ class UrlIndex {
     return false;
   }
 
-  uint64_t memory() const {
-    return memory_ + directory_.capacity() * sizeof(uint32_t) + shards_.capacity() * sizeof(Shard);
-  }
+  uint64_t memory() const { return memory_ + slots_.capacity() * sizeof(Slot); }
 
  private:
-  static constexpr unsigned kBucketBits = 9;
-  static constexpr uint32_t kBuckets = 1U << kBucketBits;
-  static constexpr uint32_t kMaxEntries = 1024;  // of a shard
-  static constexpr uint32_t kBitWords = (kMaxEntries + kBuckets) / 64;
-  static constexpr unsigned kEntryBits = 24;
-  static constexpr unsigned kChunkBits = 7;  // of a chunk's number while there is one shard
-  static constexpr unsigned kMaxDepth = kEntryBits - kChunkBits;
-
-  // One allocation: kBitWords words of the bit vector, then the entries.
+  // One allocation: the bit vector of capacity + kBuckets bits, then the entries, then a word that may be read.
   struct Shard {
-    std::unique_ptr<uint8_t[]> bytes;
+    std::unique_ptr<uint64_t[]> words;
     uint16_t size = 0;
     uint16_t capacity = 0;
-    uint8_t depth = 0;  // bits of the hash that all of its entries share
+  };
+  struct Slot {
+    std::unique_ptr<Shard[]> shards;  // 2^depth; none: empty
+    uint8_t depth = 0;
+    bool full = false;
   };
   struct Range {
     uint32_t begin;
@@ -74,17 +87,27 @@ class UrlIndex {
     return count == 0 ? 0 : static_cast<uint32_t>(hash << skip >> (64 - count));
   }
   static uint32_t RestOf(uint64_t hash, unsigned depth) { return Bits(hash, depth + kBucketBits, kMaxDepth - depth); }
-  uint32_t ShardOf(uint64_t hash) const { return directory_[Bits(hash, 0, depth_)]; }
-  static uint32_t Entry(const Shard& shard, uint32_t index);
+  static uint32_t VectorWords(uint32_t capacity) { return (capacity + kBuckets + 63) / 64; }
+  static uint32_t Words(uint32_t capacity) { return VectorWords(capacity) + (capacity * kEntryBits + 63) / 64 + 1; }
+  static uint32_t Entry(const Shard& shard, uint32_t index) {
+    const size_t bit = size_t{index} * kEntryBits;
+    const auto* const bytes = reinterpret_cast<const char*>(shard.words.get() + VectorWords(shard.capacity));
+    return static_cast<uint32_t>(LoadLe<uint64_t>(bytes + bit / 8) >> (bit % 8)) & ((1U << kEntryBits) - 1);
+  }
+  // The bit vector's lines as far as the bucket's, and where its entries are likely to be.
+  static void Prefetch(const Shard& shard, uint32_t bucket) {
+    const uint64_t* const words = shard.words.get();
+    const uint64_t entries = uint64_t{shard.size} * bucket / kBuckets;
+    for (size_t word = 0; word < (entries + bucket) / 64 + 1; word += 8) __builtin_prefetch(words + word);
+    __builtin_prefetch(words + VectorWords(shard.capacity) + entries * kEntryBits / 64);
+  }
   static Range BucketOf(const Shard& shard, uint32_t bucket);
+  static void InsertBits(uint64_t* words, size_t size, size_t at, unsigned count, uint64_t value);
   void Insert(Shard& shard, uint32_t bucket, uint32_t entry);
-  void Grow(Shard& shard);
-  bool Split(uint64_t hash);
-  Shard Make(unsigned depth, uint32_t capacity);
+  void Resize(Shard& shard, uint32_t capacity);
+  bool Split(Slot& slot);
 
-  unsigned depth_ = 0;
-  std::vector<uint32_t> directory_;  // by the first depth_ bits of the hash: the shard
-  std::vector<Shard> shards_;
+  std::vector<Slot> slots_;
   uint64_t memory_ = 0;
 };
 

@@ -3,33 +3,35 @@
 //
 // The problem is that of KSpider (Sanguanpong et al., section 7 of the thesis), which keeps each URL as a difference to
 // another one in an AVL tree: 26.5 bytes per URL of 59.5, 12 us to find and 1.4 us to get one. Departures: no tree. A
-// URL is found by its hash (UrlIndex), so that nothing is compared on the way but the last candidate; it is written
-// next to URLs of its host, as a prefix of one of them and the code of the rest (UrlCode), so that 8.5 bytes of
-// difference are not 8.5 bytes of memory.
+// URL is found by its hash among the chunks of its host's slot (UrlIndex), so that hardly anything is compared but the
+// right chunk; it is written next to URLs of its host, as a prefix of one of them and the code of the rest (UrlCode).
 //
-// Chunks. 16 URLs make a chunk, which is written once, bit after bit. A URL goes to the open chunk of its host (the
-// hash of the host chooses one of up to 4096), so that URLs of a page, of a site, stand together although many
-// sites are crawled side by side. Its number is chunk * 16 + place. So numbers are stable and need no memory,
-// neighbours are of one host most of the time, and numbers are nearly dense: all are below number_limit(), which is
-// size() and the free places of open chunks (at most size() / 8 + 512).
+// Chunks. 32 URLs make a chunk, which is written once, bit after bit. The hash of the host chooses one of 4096 slots,
+// and a URL goes to the open chunk of its slot, so that URLs of a page, of a site, stand together although many sites
+// are crawled side by side. Its number is chunk * 32 + place. So numbers are stable and need no memory, neighbours are
+// of one host most of the time, and numbers are nearly dense: all are below number_limit(), which is size() and the
+// free places of open chunks (kMostFree).
 //
 //   chunk            = generation of the vocabulary (4 bits) URL…
-//   URL              = [reference shared] end      without what is in brackets for the first one of a chunk
-//   reference        = 1: the URL before; 0 and four bits: that many before, less one
-//   shared           = length of the prefix that both share; a code of its own for "as long as the reference's own"
+//   URL              = [loan] end                  without what is in brackets for the first one of a chunk
+//   loan             = length of the prefix that is borrowed ("as long as the lender's own" has a code, too) and
+//   whether
+//                      from the URL before, in one code; if not: five bits, that many before, less one
+//
+// What is borrowed never ends within a number: the rest could not be written as a difference.
 //
 // To find a URL in a chunk, URLs are passed over by their codes' lengths unless the prefix that they share can decide;
 // to get one, only those that it borrows from are expanded.
 //
-// Vocabularies. At 4 Ki, 32 Ki, 256 Ki, 2 Mi … URLs a new UrlCode is learnt from what chunks hold, for chunks that
-// begin after that; open ones are rewritten when their next URL comes. The call of Insert that learns takes up to a
-// second.
+// A slot has room for about 60,000 URLs. Those of hosts whose slots are full go to slots that their own hashes choose,
+// up to seven more: look-ups try the next slot only where one is full, and one that is full stays so.
 //
-// Memory bound, measured at 2 million crawl-shaped URLs (72 bytes long, 32 behind the shared prefix; xz needs 12 bytes
-// each for the sorted list): 17 bytes per URL, of which 11.3 text, 3.3 index, 0.25 places of chunks, the rest
-// vocabularies and open chunks, which do not grow with the URLs (about 4 MB). memory() counts all of it. The goals of
-// 12 bytes, 2 us to find and 1 us to get are missed: 3.1 us and 2.2 us were measured. At most 2^24 chunks and 4 GiB of
-// text: then Insert says kBusy.
+// Vocabularies. At 8 Ki, 128 Ki, 2 Mi … URLs a new UrlCode is learnt from what chunks hold, for chunks that begin after
+// that; open ones are rewritten when their next URL comes. The call of Insert that learns takes one to two seconds.
+//
+// Memory bound: @@FIGURES
+// memory() counts all of it. At most 4 GiB of text: then, or if all slots of a URL are full,
+// Insert says kBusy.
 // Thread: one owner; Find and Get from any number of threads while nothing is inserted.
 
 #pragma once
@@ -51,7 +53,10 @@ namespace portolan::graph {
 
 class UrlTable {
  public:
-  static constexpr uint32_t kChunkUrls = 16;
+  static constexpr uint32_t kChunkUrls = 32;
+  static constexpr uint32_t kSlots = 4096;
+  // number_limit() is at most so much above size(): the free places of open chunks.
+  static constexpr uint64_t kMostFree = uint64_t{kSlots} * (kChunkUrls - 1);
   static constexpr size_t kMaxUrl = 8191;  // bytes; longer ones are an invalid argument
 
   explicit UrlTable(const HashKey& key);
@@ -71,13 +76,15 @@ class UrlTable {
  private:
   static constexpr size_t kPage = size_t{1} << 20;
   static constexpr uint32_t kOpenFlag = 1U << 31;
-  static constexpr uint32_t kMaxOpen = 4096;
 
   struct OpenChunk {
-    uint32_t chunk = 0;
     uint32_t urls = 0;
     uint64_t bits = 0;
-    std::string bytes;  // kPadding zeros are behind the last
+    std::string bytes;  // kPadding zeros are behind the last; empty: not begun
+  };
+  struct Slot {
+    OpenChunk open;
+    std::vector<uint32_t> chunks;  // by number within the slot; the open one is the last
   };
   struct ChunkView {
     const char* data;
@@ -89,12 +96,14 @@ class UrlTable {
     std::array<uint32_t, kChunkUrls> reference;
     std::array<uint32_t, kChunkUrls> shared;
     std::array<uint64_t, kChunkUrls> end;
+    std::array<uint32_t, kChunkUrls> number;  // what the code of its end begins with
   };
   // How many bytes each URL of a chunk shares with the one that is looked for, and which one is equal.
   struct Match {
     std::array<uint32_t, kChunkUrls> shared;
-    std::array<uint32_t, kChunkUrls> own;  // what each shares with its reference
-    uint32_t equal = kChunkUrls;           // kChunkUrls: none
+    std::array<uint32_t, kChunkUrls> own;     // what each borrows from its reference
+    std::array<uint32_t, kChunkUrls> number;  // of each
+    uint32_t equal = kChunkUrls;              // kChunkUrls: none
   };
 
   ChunkView View(uint32_t chunk) const;
@@ -104,23 +113,24 @@ class UrlTable {
   static void MatchIn(const ChunkView& view, std::string_view url, Match& match);
   static void ReadDirectory(const ChunkView& view, uint32_t last, Directory& directory);
   static void Assemble(const ChunkView& view, const Directory& directory, uint32_t place, std::string& out);
+  uint32_t SlotOf(std::string_view url, uint64_t hash, uint32_t attempt) const;
   std::optional<uint64_t> FindHashed(std::string_view url, uint64_t hash) const;
-  OpenChunk& ChunkFor(std::string_view url);
+  OpenChunk& ChunkOf(uint32_t slot);
   void Append(OpenChunk& open, std::string_view url);
   void Rewrite(OpenChunk& open);
-  void Seal(OpenChunk& open, uint32_t slot);
+  void Seal(Slot& slot);
   void Learn();
 
   HashKey key_;
   UrlIndex index_;
   std::vector<std::unique_ptr<UrlCode>> codes_;  // by generation; only the last one can encode
-  std::vector<uint32_t> places_;  // by chunk: place / 2 in the pages, or kOpenFlag and the index in open_
+  std::vector<uint32_t> places_;                 // by chunk: place / 2 in the pages, or kOpenFlag and the slot
   std::vector<std::unique_ptr<char[]>> pages_;
   size_t page_used_ = kPage;
-  std::vector<OpenChunk> open_;  // by the host's hash; no URLs: not begun
+  std::vector<Slot> slots_;
   uint64_t size_ = 0;
   uint64_t text_bytes_ = 0;
-  uint64_t next_learning_ = 4096;
+  uint64_t next_learning_ = 8192;
 };
 
 }  // namespace portolan::graph
