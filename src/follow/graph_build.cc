@@ -166,25 +166,20 @@ Status GraphBuilder::ReadLog(const OutputSource& links, const OutputMark& until)
   };
   std::string source;
   std::string target;
-  uint32_t source_number = 0;
   bool has_source = false;
-  const auto begin_source = [&] {
-    source_number = batch.Key(source);
-    batch.SetFetched(source_number);
-  };
   for (bool more = true; more;) {
     ASSIGN_OR_RETURN(more, reader.Next([&](std::string_view record, uint32_t tag) -> Status {
       const auto parsed = ParseLinkRecord(record, static_cast<uint8_t>(tag));
       if (!parsed) return Fail(ErrorCode::kCorrupt, "the link log has a record that is not a link");
       if (batch.full()) {
         RETURN_IF_ERROR(write());
-        if (has_source && !parsed->is_page()) begin_source();
+        if (has_source && !parsed->is_page()) batch.Page(source);
       }
       if (parsed->is_page()) {
         source.clear();
         AppendNodeKey(parsed->url, source);
         has_source = source.size() <= graph::kMaxUrlKey;
-        if (has_source) begin_source();
+        if (has_source) batch.Page(source);
         ++result_.new_records;
         return {};
       }
@@ -195,7 +190,7 @@ Status GraphBuilder::ReadLog(const OutputSource& links, const OutputMark& until)
         ++result_.left_out;
         return {};
       }
-      batch.Add(source_number, batch.Key(target), parsed->tag, CutUtf8(parsed->anchor, kMaxAnchor));
+      batch.Add(target, parsed->tag, CutUtf8(parsed->anchor, kMaxAnchor));
       return {};
     }));
   }
