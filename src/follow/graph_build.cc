@@ -29,7 +29,7 @@ constexpr uint64_t kTellEvery = 1 << 16;
 // The links of the last generation, under the map to the new numbers.
 class GenerationLinks : public LinkRun {
  public:
-  GenerationLinks(graph::GraphScan scan, LinkTexts texts, graph::GraphOffsets map)
+  GenerationLinks(graph::GraphScan scan, LinkTexts texts, NumberMap map)
       : scan_(std::move(scan)), texts_(std::move(texts)), map_(std::move(map)) {}
 
   Result<bool> Next() override {
@@ -59,7 +59,7 @@ class GenerationLinks : public LinkRun {
  private:
   graph::GraphScan scan_;
   LinkTexts texts_;
-  graph::GraphOffsets map_;
+  NumberMap map_;
   bool started_ = false;
   size_t at_ = 0;
   uint64_t source_ = 0;
@@ -164,6 +164,7 @@ Status GraphBuilder::ReadLog(const OutputSource& links, const OutputMark& until)
     batches_.push_back(written);
     return {};
   };
+  NodeKeyMaker key_maker;
   std::string source;
   std::string target;
   bool has_source = false;
@@ -177,7 +178,7 @@ Status GraphBuilder::ReadLog(const OutputSource& links, const OutputMark& until)
       }
       if (parsed->is_page()) {
         source.clear();
-        AppendNodeKey(parsed->url, source);
+        key_maker.Append(parsed->url, source);
         has_source = source.size() <= graph::kMaxUrlKey;
         if (has_source) batch.Page(source);
         ++result_.new_records;
@@ -185,7 +186,7 @@ Status GraphBuilder::ReadLog(const OutputSource& links, const OutputMark& until)
       }
       RETURN_IF_ERROR(Tell("reading links", ++result_.new_links));
       target.clear();
-      AppendNodeKey(parsed->url, target);
+      key_maker.Append(parsed->url, target);
       if (!has_source || target.size() > graph::kMaxUrlKey) {
         ++result_.left_out;
         return {};
@@ -268,7 +269,7 @@ Status GraphBuilder::RewriteLinks() {
   const size_t first = last_ ? 1 : 0;
   uint64_t done = 0;
   for (size_t i = 0; i < batches_.size(); ++i) {
-    ASSIGN_OR_RETURN(const graph::GraphOffsets map, rank_maps_[first + i].Load(*maps_, pages_));
+    ASSIGN_OR_RETURN(const NumberMap map, rank_maps_[first + i].Load(*maps_, pages_, options_.memory / 4));
     SpooledLinks run(ranked_->file(), batches_[i].links, BufferOf(10, 1));
     SpoolPart part{.begin = links_->size()};
     uint64_t last = 0;
@@ -301,7 +302,7 @@ Status GraphBuilder::MergeLinks() {
     ASSIGN_OR_RETURN(graph::GraphScan scan, last_->Scan(GraphLevel::kPages, GraphDirection::kForward));
     ASSIGN_OR_RETURN(const std::string_view bytes, last_->Bytes("pages.texts"));
     ASSIGN_OR_RETURN(LinkTexts texts, LinkTexts::Open(bytes));
-    ASSIGN_OR_RETURN(graph::GraphOffsets map, rank_maps_[0].Load(*maps_, pages_));
+    ASSIGN_OR_RETURN(NumberMap map, rank_maps_[0].Load(*maps_, pages_, options_.memory / 10));
     runs.push_back(std::make_unique<GenerationLinks>(std::move(scan), std::move(texts), std::move(map)));
   }
   maps_.reset();

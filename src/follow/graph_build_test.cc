@@ -191,9 +191,16 @@ bool IsTidy(Env& env) {
 GraphBuildOptions Small() { return {.memory = GraphBuildOptions::kLeastMemory}; }
 
 TEST(NodeKeyTest, IsTheUrlInAnotherOrder) {
-  const auto key = [](std::string_view url) {
+  NodeKeyMaker maker;
+  const auto key = [&maker](std::string_view url) {
     std::string out;
     AppendNodeKey(url, out);
+    std::string again;
+    for (int i = 0; i < 2; ++i) {
+      again.clear();
+      maker.Append(url, again);
+      EXPECT_EQ(again, out);
+    }
     std::string back;
     UrlOfNodeKey(out, back);
     EXPECT_EQ(back, url);
