@@ -85,7 +85,9 @@ class GraphBuilder {
   Status WriteTransposed(PairSort& pairs, GraphLevel level, uint64_t nodes);
   Status WriteDomains(PairSort& pairs);
   Status Tell(std::string_view step, uint64_t done) {
-    if (options_.progress && done % kTellEvery == 0) options_.progress(step, done);
+    if (done % kTellEvery != 0) return {};
+    if (last_) last_->Release();
+    if (options_.progress) options_.progress(step, done);
     return {};
   }
   Status Keep(GenerationFile& file) {
@@ -409,8 +411,10 @@ Status GraphBuilder::WriteDomains(PairSort& pairs) {
 Status RemoveLeftovers(Env& env, const std::string& graph_dir, uint64_t keep) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(graph_dir));
   const std::string kept = fmt::format("gen-{}-", keep);
+  const std::string half_replaced = std::string(kGraphCurrent) + ".new";  // by ReplaceFile
   for (const std::string& name : names) {
-    if (name.starts_with("tmp-") || (name.starts_with("gen-") && !name.starts_with(kept))) {
+    const bool old = name.starts_with("gen-") && !name.starts_with(kept);
+    if (old || name.starts_with("tmp-") || name == half_replaced) {
       RETURN_IF_ERROR(env.Remove(JoinPath(graph_dir, name)));
     }
   }
