@@ -45,10 +45,15 @@ void LinkBatch::Arena::Clear() {
 LinkBatch::LinkBatch(size_t memory, uint64_t seed)
     : memory_(memory),
       seed_(seed),
-      most_keys_(std::clamp<size_t>(ShareOf(memory, kKeysPercent) / (sizeof(Cell) + sizeof(KeyEntry) + 4), 4, INT32_MAX)),
+      most_keys_(
+          std::clamp<size_t>(ShareOf(memory, kKeysPercent) / (sizeof(Cell) + sizeof(KeyEntry) + 4), 4, INT32_MAX)),
       most_links_(std::clamp<size_t>(ShareOf(memory, kLinksPercent) / sizeof(Link), 4, INT32_MAX)),
       cells_(most_keys_),
       text_slots_(kTextSlots) {
+  Reserve();
+}
+
+void LinkBatch::Reserve() {
   keys_.reserve(most_keys_);  // pages that are never touched cost nothing
   ranks_.reserve(most_keys_);
   links_.reserve(most_links_);
@@ -61,17 +66,28 @@ size_t LinkBatch::Used::Bytes() const {
          text_bytes;
 }
 
+// With room for a page and a link of the usual size.
 LinkBatch::Used LinkBatch::Now() const {
-  return {.keys = std::max(most_.keys, keys_.size() + waiting_.size() + 2),
-          .links = std::max(most_.links, links_.size() + waiting_.size() + 1),
-          .groups = std::max(most_.groups, groups_.size() + waiting_.size() + 1),
-          .key_bytes = std::max(most_.key_bytes, key_bytes_.used() + waiting_keys_.size() + kUsualKey),
-          .text_bytes = std::max(most_.text_bytes, text_bytes_.used() + texts_.size() * sizeof(std::string_view))};
+  return {.keys = keys_.size() + waiting_.size() + 2,
+          .links = links_.size() + waiting_.size() + 1,
+          .groups = groups_.size() + waiting_.size() + 1,
+          .key_bytes = key_bytes_.used() + waiting_keys_.size() + kUsualKey,
+          .text_bytes = text_bytes_.used() + texts_.size() * sizeof(std::string_view)};
+}
+
+LinkBatch::Used LinkBatch::Used::Or(const Used& other) const {
+  return {.keys = std::max(keys, other.keys),
+          .links = std::max(links, other.links),
+          .groups = std::max(groups, other.groups),
+          .key_bytes = std::max(key_bytes, other.key_bytes),
+          .text_bytes = std::max(text_bytes, other.text_bytes)};
 }
 
 bool LinkBatch::full() const {
-  const Used used = Now();
-  return used.keys > most_keys_ || used.links > most_links_ || BytesWith(used) > memory_ - memory_ / 64;
+  const Used now = Now();
+  if (now.keys > most_keys_ || now.links > most_links_) return true;
+  const Used used = now.Or(most_);
+  return used != most_ && BytesWith(used) > memory_;
 }
 
 void LinkBatch::Page(std::string_view key) { Wait(key, 0, true); }
@@ -103,8 +119,7 @@ void LinkBatch::LookUpWaiting() {
   for (const Waiting& each : waiting_) {
     const std::string_view key = std::string_view(waiting_keys_).substr(begin, each.end - begin);
     begin = each.end;
-    const uint32_t number =
-        each.found != 0 && TextOf(each.found - 1) == key ? each.found - 1 : Number(key, each.hash);
+    const uint32_t number = each.found != 0 && TextOf(each.found - 1) == key ? each.found - 1 : Number(key, each.hash);
     if (each.page) {
       keys_[number].fetched = true;
       groups_.push_back({number, static_cast<uint32_t>(links_.size())});
@@ -159,8 +174,7 @@ void LinkBatch::SortKeys(size_t begin, size_t end, size_t depth) {
   const auto from = cells_.begin() + static_cast<long>(begin);
   const auto to = cells_.begin() + static_cast<long>(end);
   if (end - begin <= kSmallGroup || depth > kDeepest) {
-    std::sort(from, to,
-              [this](const Cell& a, const Cell& b) { return TextOf(a.ordered.key) < TextOf(b.ordered.key); });
+    std::sort(from, to, [this](const Cell& a, const Cell& b) { return TextOf(a.ordered.key) < TextOf(b.ordered.key); });
     return;
   }
   for (auto cell = from; cell != to; ++cell) cell->ordered.eight = EightOf(cell->ordered.key, depth);
@@ -205,7 +219,8 @@ Status LinkBatch::WriteLinks(SpoolFile& links) {
     for (; i < order.size() && order[i] >> 32 == source; ++i) {
       const uint32_t group = static_cast<uint32_t>(order[i]);
       const size_t end = group + size_t{1} < groups_.size() ? groups_[group + 1].first : links_.size();
-      for (size_t at = groups_[group].first; at < end; ++at) row.push_back(uint64_t{ranks_[links_[at].target]} << 32 | at);
+      for (size_t at = groups_[group].first; at < end; ++at)
+        row.push_back(uint64_t{ranks_[links_[at].target]} << 32 | at);
     }
     std::ranges::sort(row);
     for (size_t at = 0; at < row.size(); ++at) {
@@ -230,14 +245,8 @@ Result<LinkBatch::Written> LinkBatch::Write(SpoolFile& keys, SpoolFile& links) {
   RETURN_IF_ERROR(WriteLinks(links));
   written.links.end = links.size();
 
-  most_ = Now();
-  // A key that is larger than what is usual may have taken more than there is: that memory goes back.
-  if (BytesWith(most_) > memory_) {
-    key_bytes_ = {};
-    text_bytes_ = {};
-    most_.key_bytes = 0;
-    most_.text_bytes = 0;
-  }
+  const Used now = Now();
+  most_ = now.Or(most_);
   keys_.clear();
   links_.clear();
   groups_.clear();
@@ -246,7 +255,21 @@ Result<LinkBatch::Written> LinkBatch::Write(SpoolFile& keys, SpoolFile& links) {
   std::ranges::fill(text_slots_, 0);
   key_bytes_.Clear();
   text_bytes_.Clear();
+  // Or a key larger than usual has taken more than there is.
+  if (BytesWith(now) < memory_ / 2 || BytesWith(most_) > memory_ + memory_ / 16) Release();
   return written;
+}
+
+void LinkBatch::Release() {
+  keys_ = {};
+  ranks_ = {};
+  links_ = {};
+  groups_ = {};
+  texts_ = {};
+  key_bytes_ = {};
+  text_bytes_ = {};
+  most_ = {};
+  Reserve();
 }
 
 }  // namespace portolan

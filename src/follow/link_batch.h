@@ -19,8 +19,10 @@
 // A table of keys that is larger than the processor's caches makes each look-up wait three times for memory: for the
 // slot, the entry, the text. So look-ups are gathered, and each step is done for all of them before the next one.
 //
-// Thread: one owner. Memory bound: what it was given, for keys, links and what sorting them takes. What a part has
-// taken once is not counted on by another part in a later batch.
+// Thread: one owner. Memory bound: what it was given, for keys, links and what sorting them takes, and the last key.
+// Memory that a part has touched stays with it: the next batch ends where a part would take more than ever before and
+// there is no more. If a batch ends so while half of the memory is idle, since its links are of another kind than those
+// before, all memory goes back and is divided anew.
 
 #pragma once
 
@@ -106,7 +108,7 @@ class LinkBatch {
     size_t at_ = kChunk;
     size_t used_ = 0;
   };
-  // What was ever in use, of each part: memory that one has touched stays with it.
+  // What is in use, of each part.
   struct Used {
     size_t keys = 0;
     size_t links = 0;
@@ -114,6 +116,8 @@ class LinkBatch {
     size_t key_bytes = 0;
     size_t text_bytes = 0;
     size_t Bytes() const;
+    Used Or(const Used& other) const;  // the larger of each
+    bool operator==(const Used&) const = default;
   };
 
   std::string_view TextOf(uint64_t key) const { return {keys_[key].text, keys_[key].size}; }
@@ -128,6 +132,8 @@ class LinkBatch {
   Status WriteLinks(SpoolFile& links);
   uint32_t Text(uint8_t flags, std::string_view anchor);
   Used Now() const;
+  void Reserve();
+  void Release();
   size_t BytesWith(const Used& used) const { return used.Bytes() + cells_.size() * sizeof(Cell); }
 
   const size_t memory_;
@@ -145,7 +151,7 @@ class LinkBatch {
   Arena text_bytes_;
   std::vector<Waiting> waiting_;
   std::string waiting_keys_;
-  Used most_;
+  Used most_;  // in the batches before
 };
 
 }  // namespace portolan
