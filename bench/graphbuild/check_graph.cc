@@ -106,7 +106,8 @@ Result<LinkSums> SumsOf(const GraphFiles& files, GraphCounts& counts) {
   for (const auto& file : files.current().files) counts.bytes += file.size;
   for (const auto& [direction, bits] : {std::pair{GraphDirection::kForward, &counts.bits_per_link},
                                         {GraphDirection::kTransposed, &counts.transpose_bits_per_link}}) {
-    ASSIGN_OR_RETURN(const std::string_view graph, files.Bytes(GraphBaseName(GraphLevel::kPages, direction) + ".graph"));
+    ASSIGN_OR_RETURN(const std::string_view graph,
+                     files.Bytes(GraphBaseName(GraphLevel::kPages, direction) + ".graph"));
     *bits = static_cast<double>(graph.size() * 8) / static_cast<double>(sums.links);
   }
   return sums;

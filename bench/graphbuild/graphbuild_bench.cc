@@ -43,9 +43,9 @@ struct Flags {
 
 Result<Json> InChild(const std::function<Result<Json>()>& body) {
   ASSIGN_OR_RETURN(const auto child, Child::Start(-1, [&](const Child::Parent& parent) {
-    parent.say_ready();
-    return body();
-  }));
+                     parent.say_ready();
+                     return body();
+                   }));
   ASSIGN_OR_RETURN(ChildEnd end, child->Wait());
   end.value["cpu_seconds"] = end.cpu_seconds;
   return std::move(end.value);
@@ -131,14 +131,14 @@ Result<Json> MeasureSize(uint64_t links, uint64_t memory, bool rival, const Flag
   for (uint64_t part = 1; part <= flags.parts; ++part) {
     // A part goes on where the last one ended: the pages up to there are made again and not written.
     ASSIGN_OR_RETURN(written, InChild([&]() -> Result<Json> {
-      ASSIGN_OR_RETURN(LinkCrawl crawl, LinkCrawl::Create(links));
-      LinkCrawl::Page page;
-      while (crawl.sums().links < links / flags.parts * (part - 1) && crawl.Next(page)) {
-      }
-      const uint64_t until = part == flags.parts ? links : links / flags.parts * part;
-      RETURN_IF_ERROR(crawl.WriteLog(Env::Posix(), dir, until));
-      return ToJson(crawl.sums());
-    }));
+                       ASSIGN_OR_RETURN(LinkCrawl crawl, LinkCrawl::Create(links));
+                       LinkCrawl::Page page;
+                       while (crawl.sums().links < links / flags.parts * (part - 1) && crawl.Next(page)) {
+                       }
+                       const uint64_t until = part == flags.parts ? links : links / flags.parts * part;
+                       RETURN_IF_ERROR(crawl.WriteLog(Env::Posix(), dir, until));
+                       return ToJson(crawl.sums());
+                     }));
     written.erase("cpu_seconds");
     DropFromCache(JoinPath(dir, "links"));
     ASSIGN_OR_RETURN(built, InChild([&] { return Build(dir, memory); }));
@@ -165,14 +165,14 @@ Result<Json> MeasureSize(uint64_t links, uint64_t memory, bool rival, const Flag
   figures.update(built);
   if (!rival) return figures;
   ASSIGN_OR_RETURN(const Json other, InChild([&]() -> Result<Json> {
-    ProcessWatch watch;
-    ASSIGN_OR_RETURN(const MemoryBuild in_memory, BuildInMemory(Env::Posix(), LinkCrawl::LogIn(dir)));
-    return Json{{"seconds", in_memory.seconds},
-                {"pages", in_memory.pages},
-                {"links", in_memory.links},
-                {"link_sum", in_memory.link_sum},
-                {"peak_rss_bytes", watch.Use().peak_bytes}};
-  }));
+                     ProcessWatch watch;
+                     ASSIGN_OR_RETURN(const MemoryBuild in_memory, BuildInMemory(Env::Posix(), LinkCrawl::LogIn(dir)));
+                     return Json{{"seconds", in_memory.seconds},
+                                 {"pages", in_memory.pages},
+                                 {"links", in_memory.links},
+                                 {"link_sum", in_memory.link_sum},
+                                 {"peak_rss_bytes", watch.Use().peak_bytes}};
+                   }));
   if (other["links"] != written["links"] || other["link_sum"] != written["link_sum"]) {
     return Fail(ErrorCode::kCorrupt, "the rival's graph is not that of the crawl");
   }
@@ -184,13 +184,13 @@ Result<Json> MeasureSize(uint64_t links, uint64_t memory, bool rival, const Flag
 void Print(const Json& figures, Report& report) {
   const auto number = [&](const char* key) { return figures[key].get<double>(); };
   const auto mib = [&](const char* key) { return number(key) / (1 << 20); };
-  report.Line("{:>8} links {:>8} pages {:>8.0f} ns/link {:>5.2f} M links/s {:>6.0f} MiB ({:.0f} own, {:.0f} mapped)  "
-              "read {:.0f}, written {:.0f} bytes/link (disk {:.0f}, {:.0f})",
-              FormatCount(number("links")), FormatCount(number("pages")), number("ns_per_link"),
-              number("links_per_second") / 1e6, mib("peak_rss_bytes"), mib("peak_rss_anon_bytes"),
-              mib("peak_rss_file_bytes"), number("read_bytes") / number("new_links"),
-              number("written_bytes") / number("new_links"), number("disk_read_bytes") / number("new_links"),
-              number("disk_written_bytes") / number("new_links"));
+  report.Line(
+      "{:>8} links {:>8} pages {:>8.0f} ns/link {:>5.2f} M links/s {:>6.0f} MiB ({:.0f} own, {:.0f} mapped)  "
+      "read {:.0f}, written {:.0f} bytes/link (disk {:.0f}, {:.0f})",
+      FormatCount(number("links")), FormatCount(number("pages")), number("ns_per_link"),
+      number("links_per_second") / 1e6, mib("peak_rss_bytes"), mib("peak_rss_anon_bytes"), mib("peak_rss_file_bytes"),
+      number("read_bytes") / number("new_links"), number("written_bytes") / number("new_links"),
+      number("disk_read_bytes") / number("new_links"), number("disk_written_bytes") / number("new_links"));
   std::string steps;
   for (const auto& [step, seconds] : figures["steps"].items()) {
     steps += fmt::format("{}{} {:.1f} s", steps.empty() ? "" : ", ", step, seconds.get<double>());

@@ -49,7 +49,9 @@ struct LinkSums {
   bool operator==(const LinkSums&) const = default;
 
  private:
-  static uint64_t OfLink(uint64_t source, uint64_t target) { return Mix64(source ^ Mix64(target + 0x9e3779b97f4a7c15)); }
+  static uint64_t OfLink(uint64_t source, uint64_t target) {
+    return Mix64(source ^ Mix64(target + 0x9e3779b97f4a7c15));
+  }
 };
 
 class LinkCrawl {
