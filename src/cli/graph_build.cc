@@ -14,6 +14,7 @@
 #include "cli/graph_parts.h"
 #include "cli/verb_app.h"
 #include "crawl/wiring.h"
+#include "io/process.h"
 
 namespace portolan {
 
@@ -23,12 +24,17 @@ int RunGraphBuild(int argc, char** argv) {
               "is new since the last time. Reads what the last checkpoint holds, whether the crawl runs or not.");
   std::string dir;
   std::string memory = "256M";
+  std::string priority = "auto";
   bool json = false;
   app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
   app->add_option("--memory", memory, "How much memory it may take; more than that is sorted on disk")
       ->type_name("SIZE")
       ->capture_default_str()
       ->check(Checked(&ParseBytes, "SIZE"));
+  app->add_option("--priority", priority,
+                  "low: works when others do not want to (processors and disks); auto: low while the crawl is running")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "low", "normal"}));
   app->add_flag("--json", json, "As one JSON object");
   app.Footer(
       "Every URL in the link log is a page of the graph, fetched or not. The last graph stays valid until the new\n"
@@ -47,6 +53,13 @@ int RunGraphBuild(int argc, char** argv) {
     PrintError(
         fmt::format("{}: this crawl has no link log; start the crawl with --set outputs.links=true to get one", dir));
     return kExitBadInput;
+  }
+  const bool low = priority == "low" || (priority == "auto" && IsRunning(dir));
+  if (low) {
+    // Not a reason to stop: the graph is the same, only sooner.
+    if (const Status lowered = LowerPriority(); !lowered) {
+      fmt::print(stderr, "{}; the build goes on without that\n", lowered.error().message());
+    }
   }
   GraphBuildOptions build;
   build.memory = *ParseBytes(memory);
@@ -72,8 +85,10 @@ int RunGraphBuild(int argc, char** argv) {
                    : fmt::format("  {:<8} {}, {} links\n", GraphLevelName(level), properties->nodes, properties->arcs);
   }
   if (json) {
-    fmt::print(R"({{"generation":{},"built":{},"new_records":{},"new_links":{},"left_out":{},"seconds":{:.3f}{}}})",
-               built->generation, built->built, built->new_records, built->new_links, built->left_out, seconds, counts);
+    fmt::print(
+        R"({{"generation":{},"built":{},"new_records":{},"new_links":{},"left_out":{},"priority":"{}","seconds":{:.3f}{}}})",
+        built->generation, built->built, built->new_records, built->new_links, built->left_out, low ? "low" : "normal",
+        seconds, counts);
     fmt::print("\n");
   } else if (built->built) {
     fmt::print("{}: generation {}, with {} new page records and {} new links, in {}\n{}", dir, built->generation,

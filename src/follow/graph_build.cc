@@ -29,7 +29,7 @@ constexpr uint64_t kTellEvery = 1 << 16;
 // The links of the last generation, under the map to the new numbers.
 class GenerationLinks : public LinkRun {
  public:
-  GenerationLinks(graph::GraphScan scan, LinkTexts texts, graph::GraphOffsets map)
+  GenerationLinks(graph::GraphScan scan, LinkTexts texts, NumberMap map)
       : scan_(std::move(scan)), texts_(std::move(texts)), map_(std::move(map)) {}
 
   Result<bool> Next() override {
@@ -59,7 +59,7 @@ class GenerationLinks : public LinkRun {
  private:
   graph::GraphScan scan_;
   LinkTexts texts_;
-  graph::GraphOffsets map_;
+  NumberMap map_;
   bool started_ = false;
   size_t at_ = 0;
   uint64_t source_ = 0;
@@ -85,7 +85,9 @@ class GraphBuilder {
   Status WriteTransposed(PairSort& pairs, GraphLevel level, uint64_t nodes);
   Status WriteDomains(PairSort& pairs);
   Status Tell(std::string_view step, uint64_t done) {
-    if (options_.progress && done % kTellEvery == 0) options_.progress(step, done);
+    if (done % kTellEvery != 0) return {};
+    if (last_) last_->Release();
+    if (options_.progress) options_.progress(step, done);
     return {};
   }
   Status Keep(GenerationFile& file) {
@@ -164,38 +166,34 @@ Status GraphBuilder::ReadLog(const OutputSource& links, const OutputMark& until)
     batches_.push_back(written);
     return {};
   };
+  NodeKeyMaker key_maker;
   std::string source;
   std::string target;
-  uint32_t source_number = 0;
   bool has_source = false;
-  const auto begin_source = [&] {
-    source_number = batch.Key(source);
-    batch.SetFetched(source_number);
-  };
   for (bool more = true; more;) {
     ASSIGN_OR_RETURN(more, reader.Next([&](std::string_view record, uint32_t tag) -> Status {
       const auto parsed = ParseLinkRecord(record, static_cast<uint8_t>(tag));
       if (!parsed) return Fail(ErrorCode::kCorrupt, "the link log has a record that is not a link");
       if (batch.full()) {
         RETURN_IF_ERROR(write());
-        if (has_source && !parsed->is_page()) begin_source();
+        if (has_source && !parsed->is_page()) batch.Page(source);
       }
       if (parsed->is_page()) {
         source.clear();
-        AppendNodeKey(parsed->url, source);
+        key_maker.Append(parsed->url, source);
         has_source = source.size() <= graph::kMaxUrlKey;
-        if (has_source) begin_source();
+        if (has_source) batch.Page(source);
         ++result_.new_records;
         return {};
       }
       RETURN_IF_ERROR(Tell("reading links", ++result_.new_links));
       target.clear();
-      AppendNodeKey(parsed->url, target);
+      key_maker.Append(parsed->url, target);
       if (!has_source || target.size() > graph::kMaxUrlKey) {
         ++result_.left_out;
         return {};
       }
-      batch.Add(source_number, batch.Key(target), parsed->tag, CutUtf8(parsed->anchor, kMaxAnchor));
+      batch.Add(target, parsed->tag, CutUtf8(parsed->anchor, kMaxAnchor));
       return {};
     }));
   }
@@ -273,7 +271,7 @@ Status GraphBuilder::RewriteLinks() {
   const size_t first = last_ ? 1 : 0;
   uint64_t done = 0;
   for (size_t i = 0; i < batches_.size(); ++i) {
-    ASSIGN_OR_RETURN(const graph::GraphOffsets map, rank_maps_[first + i].Load(*maps_, pages_));
+    ASSIGN_OR_RETURN(const NumberMap map, rank_maps_[first + i].Load(*maps_, pages_, options_.memory / 4));
     SpooledLinks run(ranked_->file(), batches_[i].links, BufferOf(10, 1));
     SpoolPart part{.begin = links_->size()};
     uint64_t last = 0;
@@ -306,7 +304,7 @@ Status GraphBuilder::MergeLinks() {
     ASSIGN_OR_RETURN(graph::GraphScan scan, last_->Scan(GraphLevel::kPages, GraphDirection::kForward));
     ASSIGN_OR_RETURN(const std::string_view bytes, last_->Bytes("pages.texts"));
     ASSIGN_OR_RETURN(LinkTexts texts, LinkTexts::Open(bytes));
-    ASSIGN_OR_RETURN(graph::GraphOffsets map, rank_maps_[0].Load(*maps_, pages_));
+    ASSIGN_OR_RETURN(NumberMap map, rank_maps_[0].Load(*maps_, pages_, options_.memory / 10));
     runs.push_back(std::make_unique<GenerationLinks>(std::move(scan), std::move(texts), std::move(map)));
   }
   maps_.reset();
@@ -413,8 +411,10 @@ Status GraphBuilder::WriteDomains(PairSort& pairs) {
 Status RemoveLeftovers(Env& env, const std::string& graph_dir, uint64_t keep) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(graph_dir));
   const std::string kept = fmt::format("gen-{}-", keep);
+  const std::string half_replaced = std::string(kGraphCurrent) + ".new";  // by ReplaceFile
   for (const std::string& name : names) {
-    if (name.starts_with("tmp-") || (name.starts_with("gen-") && !name.starts_with(kept))) {
+    const bool old = name.starts_with("gen-") && !name.starts_with(kept);
+    if (old || name.starts_with("tmp-") || name == half_replaced) {
       RETURN_IF_ERROR(env.Remove(JoinPath(graph_dir, name)));
     }
   }

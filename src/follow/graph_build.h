@@ -9,8 +9,9 @@
 //   4. These and the last generation's links, which are its graph, are merged: the page graph and the texts of links.
 //   5. Links turned round, links between hosts, and these between domains, are sorted as numbers (follow/pair_sort.h).
 //
-// A string goes through one sort and one merge per batch, a link as number through two. The log is read once: what the
-// last generation holds is not read again.
+// Nothing is looked up one at a time but the keys within a batch, in memory. A string goes through one sort and one
+// merge, a link as a number through two, whatever the number of batches, so the cost per link hardly grows with the
+// crawl (bench graphbuild). The log is read once: what the last generation holds is not read again.
 //
 // Every URL that the log names is a page of the graph, fetched or not; "pages.fetched" says which were. Every link of
 // the log is an arc, whatever its flags; so is a link of a page to itself. Of a page that is in the log twice both
@@ -18,9 +19,10 @@
 // not arcs of the host graph, and those within a domain not of the domain graph.
 //
 // Thread: one caller, beside a running crawl or not; a lock keeps two builds apart.
-// Memory bound: options.memory; besides it 2 bits per page, 4 bytes per host, about 6 bits per page of the largest
-// batch or the last generation, and twenty times the longest list of links (graph/graph_writer.h). Files of the last
-// generation are mapped.
+// Memory bound: options.memory; besides it 2 bits per page, 4 bytes per host, about 6 bits per page of the last
+// generation if there is one, some MiB of buffers, and twenty times the longest list of links (graph/graph_writer.h).
+// Files of the last generation are mapped and read from front to back; what was read of them is given back to the
+// system every 65,536 links.
 // Disk: runs of about 40 bytes per link beside the new and the last generation. Durability: see GraphCurrent.
 
 #pragma once

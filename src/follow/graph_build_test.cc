@@ -11,11 +11,14 @@
 
 #include "flow/output_records.h"
 #include "follow/graph_files.h"
+#include "follow/link_batch.h"
 #include "follow/link_texts.h"
 #include "follow/node_key.h"
 #include "follow/page_hosts.h"
 #include "follow/pair_sort.h"
+#include "follow/spool_file.h"
 #include "io/clock.h"
+#include "io/counting_env.h"
 #include "io/faulty_env.h"
 #include "io/mem_env.h"
 #include "outputs/outputs.h"
@@ -191,9 +194,16 @@ bool IsTidy(Env& env) {
 GraphBuildOptions Small() { return {.memory = GraphBuildOptions::kLeastMemory}; }
 
 TEST(NodeKeyTest, IsTheUrlInAnotherOrder) {
-  const auto key = [](std::string_view url) {
+  NodeKeyMaker maker;
+  const auto key = [&maker](std::string_view url) {
     std::string out;
     AppendNodeKey(url, out);
+    std::string again;
+    for (int i = 0; i < 2; ++i) {
+      again.clear();
+      maker.Append(url, again);
+      EXPECT_EQ(again, out);
+    }
     std::string back;
     UrlOfNodeKey(out, back);
     EXPECT_EQ(back, url);
@@ -253,6 +263,43 @@ TEST(PairSortTest, GivesEachPairOnceInOrderWhateverFits) {
     EXPECT_EQ(got, std::vector<uint64_t>(truth.begin(), truth.end()));
   }
   EXPECT_TRUE(env.List("tmp").value().empty());
+}
+
+// Links that are nearly all to the same pages, then each to another page, then with long texts, and again.
+TEST(LinkBatchTest, NoBatchIsSmallWhateverCameBefore) {
+  MemEnv env;
+  ASSERT_TRUE(env.CreateDirs("tmp"));
+  SpoolFile keys = SpoolFile::Make(env, "tmp", "keys").value();
+  SpoolFile links = SpoolFile::Make(env, "tmp", "links").value();
+  constexpr size_t kMemory = 1 << 20;
+  LinkBatch batch(kMemory, 7);
+  uint64_t in_batch = 0;
+  std::map<int, std::vector<uint64_t>> sizes;  // of the batches of each kind, in links
+  int kind = 0;
+  bool first = true;  // of its kind: it finds the memory divided for another one
+  const auto page = [](uint64_t n) { return "test,a)/" + std::to_string(n); };
+  for (uint64_t n = 0; n < 1'800'000; ++n) {
+    const int now = static_cast<int>(n / 300'000 % 3);
+    if (batch.full() || now != kind) {
+      if (now == kind && !first) sizes[kind].push_back(in_batch);
+      first = now != kind;
+      ASSERT_TRUE(batch.Write(keys, links));
+      ASSERT_TRUE(batch.empty());
+      kind = now;
+      in_batch = 0;
+    }
+    if (in_batch % 40 == 0) batch.Page(page(n % 1000));
+    batch.Add(page(kind == 1 ? n : n % 500), 1, kind == 2 ? std::string(200, 't') + std::to_string(n) : "text");
+    ++in_batch;
+  }
+  for (const auto& [of, all] : sizes) {
+    ASSERT_GE(all.size(), 2U) << of;
+    EXPECT_GT(*std::ranges::min_element(all) * 4, *std::ranges::max_element(all)) << of;
+  }
+  // Per link 8 bytes; per key some 50; per text 220.
+  EXPECT_GT(sizes[0].back(), kMemory / 8 / 3);
+  EXPECT_GT(sizes[1].back(), kMemory / 60 / 3);
+  EXPECT_GT(sizes[2].back(), kMemory / 240 / 3);
 }
 
 TEST(GraphBuildTest, HoldsTheLinksOfTheLogInBothDirections) {
@@ -344,6 +391,107 @@ TEST(GraphBuildCrashTest, TheLastGenerationStaysUntilTheNextIsWhole) {
       if (HasFailure()) return;
     }
   }
+}
+
+// The disk fills after more and more bytes of a second build.
+TEST(GraphBuildCrashTest, AFullDiskCostsOnlyTheTime) {
+  const std::vector<TruePage> pages = RandomPages(60, 6);
+  const std::vector<TruePage> first(pages.begin(), pages.begin() + 30);
+  MemEnv start;
+  auto crawl = LinkCrawl::Open(start);
+  for (const TruePage& page : first) crawl->Add(page);
+  crawl->Commit();
+  ASSERT_TRUE(BuildGraph(start, kLinkLog1, kDir, Small()));
+  for (size_t i = 30; i < pages.size(); ++i) crawl->Add(pages[i]);
+  crawl->Commit();
+  const Picture before = TruthOf(first);
+  const Picture after = TruthOf(pages);
+  int failed = 0;
+  bool built = false;
+  for (uint64_t space = 0; !built; space += 700) {
+    const auto base = start.CrashedCopy(CrashMode::kKeepAll);
+    FaultyEnv env(*base, {.space = space});
+    const auto result = BuildGraph(env, kLinkLog1, kDir, Small());
+    built = result.has_value();
+    if (built) break;
+    ++failed;
+    EXPECT_EQ(result.error().code(), ErrorCode::kNoSpace) << result.error().ToString();
+    EXPECT_EQ(PictureIn(env), before) << space;
+    EXPECT_TRUE(IsTidy(env)) << "what was written is given back";
+    env.AddSpace(1 << 20);
+    const auto again = BuildGraph(env, kLinkLog1, kDir, Small());
+    ASSERT_TRUE(again) << again.error().ToString();
+    EXPECT_EQ(PictureIn(env), after) << space;
+  }
+  EXPECT_GT(failed, 5);
+}
+
+// Counts what is read from the link log.
+class LogCountingEnv : public CountingEnv {
+ public:
+  explicit LogCountingEnv(Env& base) : CountingEnv(base), log_(base) {}
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode, const FileOptions& options) override {
+    return path.starts_with("links/") ? log_.Open(path, mode, options) : CountingEnv::Open(path, mode, options);
+  }
+  uint64_t log_read() const { return log_.counters().bytes_read; }
+
+ private:
+  CountingEnv log_;
+};
+
+TEST(GraphBuildTest, WhatTheLastGenerationHoldsIsNotReadAgain) {
+  MemEnv mem;
+  const std::vector<TruePage> pages = RandomPages(4000, 8);
+  auto crawl = LinkCrawl::Open(mem);
+  const auto log_size = [&mem] {
+    uint64_t size = 0;
+    const std::vector<std::string> names = mem.List("links").value();
+    for (const std::string& name : names) size += mem.Open("links/" + name, OpenMode::kRead).value()->Size();
+    return size;
+  };
+  for (size_t i = 0; i < 3900; ++i) crawl->Add(pages[i]);
+  crawl->Commit();
+  const uint64_t first_size = log_size();
+  LogCountingEnv first(mem);
+  ASSERT_TRUE(BuildGraph(first, kLinkLog1, kDir, Small()));
+  EXPECT_GE(first.log_read(), first_size * 9 / 10);
+  EXPECT_LE(first.log_read(), first_size * 11 / 10) << "once";
+
+  for (size_t i = 3900; i < pages.size(); ++i) crawl->Add(pages[i]);
+  crawl->Commit();
+  const uint64_t more = log_size() - first_size;
+  ASSERT_LT(more, first_size / 20);
+  LogCountingEnv second(mem);
+  const auto built = BuildGraph(second, kLinkLog1, kDir, Small());
+  ASSERT_TRUE(built);
+  EXPECT_EQ(built->new_records, 100U);
+  EXPECT_LE(second.log_read(), more + 8192) << "the new part, and heads of files";
+  EXPECT_EQ(PictureIn(mem), TruthOf(pages));
+}
+
+// URLs that are as large as all memory, among others.
+TEST(GraphBuildTest, UrlsOfAnySizeFit) {
+  std::vector<TruePage> pages = RandomPages(300, 10);
+  const auto long_url = [](size_t size, int number) {
+    return "http://long.test/" + std::to_string(number) + std::string(size, 'x');
+  };
+  for (size_t i = 0; i < pages.size(); i += 7) {
+    const std::string target = long_url(i % 3 == 0 ? 60'000 : 2000 + i, static_cast<int>(i % 5));
+    pages[i].second.push_back({pages[i].first, target, std::string("\1long")});
+  }
+  pages.push_back({long_url(50'000, 9), {{long_url(50'000, 9), "http://a.test/p0", ""}}});
+  const Picture truth = TruthOf(pages);
+  // Beyond the bound of a key: not in the graph, and counted.
+  pages.back().second.push_back({pages.back().first, long_url(70'000, 1), ""});
+  MemEnv env;
+  auto crawl = LinkCrawl::Open(env);
+  for (const TruePage& page : pages) crawl->Add(page);
+  crawl->Commit();
+  const auto built = BuildGraph(env, kLinkLog1, kDir, Small());
+  ASSERT_TRUE(built) << built.error().ToString();
+  EXPECT_EQ(built->left_out, 1U);
+  EXPECT_LT(built->batches, 100U) << "a large URL does not make every later batch small";
+  EXPECT_EQ(PictureIn(env), truth);
 }
 
 TEST(GraphFilesTest, DamageIsNamed) {

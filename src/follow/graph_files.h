@@ -11,8 +11,9 @@
 // An imported graph has only kPages, and no names.
 //
 // Thread: immutable after Open; any number of threads. Memory: none but what Graph decodes (the offsets, 8 bits per
-// node); the files are the system's page cache. Damage: the lengths are checked when it is opened, the checksums of
-// small files too, those of large ones by Verify. What is damaged is named.
+// node); the files are the system's page cache, and what is touched of them is in the process's memory until Release.
+// Damage: the lengths are checked when it is opened, the checksums of small files too, those of large ones by Verify.
+// What is damaged is named.
 
 #pragma once
 
@@ -64,6 +65,12 @@ class GraphFiles {
   // The bytes of a file, "pages.fetched"; kNotFound: there is none of that name.
   Result<std::string_view> Bytes(std::string_view name) const;
   std::string PathOf(std::string_view name) const { return GraphFilePath(dir_, current_.generation, name); }
+
+  // Memory that the mapped files take goes back to the system; what is touched later comes back. For those who read
+  // large files from front to back.
+  void Release() const {
+    for (const auto& [name, bytes] : bytes_) bytes->Release();
+  }
 
   // Compares every file with its checksum; the error names the first that differs.
   Status Verify() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "follow/replace_heap.h"
+#include "graph/bit_reader.h"
 
 namespace portolan {
 namespace {
@@ -41,8 +42,8 @@ Status RankMap::Spill(std::string bytes, SpoolFile& spool) {
   return spool.FlushFull();
 }
 
-Result<graph::GraphOffsets> RankMap::Load(SpoolFile& spool, uint64_t numbers) const {
-  if (count_ == 0) return graph::GraphOffsets();
+Result<NumberMap> RankMap::Load(SpoolFile& spool, uint64_t numbers, size_t memory) const {
+  if (count_ == 0) return NumberMap();
   RETURN_IF_ERROR(spool.Flush());
   uint64_t size = 0;
   for (const SpoolPart& part : parts_) size += part.end - part.begin;
@@ -52,7 +53,19 @@ Result<graph::GraphOffsets> RankMap::Load(SpoolFile& spool, uint64_t numbers) co
     RETURN_IF_ERROR(ReadExactly(spool.file(), part.begin, bytes.data() + at, part.end - part.begin));
     at += part.end - part.begin;
   }
-  return graph::GraphOffsets::Decode(bytes, count_ - 1, numbers, graph::Code::kGamma, 3);
+  if (count_ > memory / sizeof(uint32_t)) {
+    ASSIGN_OR_RETURN(auto packed, graph::GraphOffsets::Decode(bytes, count_ - 1, numbers, graph::Code::kGamma, 3));
+    return NumberMap(std::move(packed));
+  }
+  graph::BitReader reader(bytes);
+  std::vector<uint32_t> plain(count_);
+  uint64_t last = 0;
+  for (uint32_t& number : plain) {
+    last += reader.ReadGamma();
+    number = static_cast<uint32_t>(last);
+  }
+  if (reader.overrun() || last >= numbers) return SpoolBroken("map of numbers");
+  return NumberMap(std::move(plain));
 }
 
 Result<std::vector<RankMap>> MergeKeyRuns(const std::vector<std::unique_ptr<KeyRun>>& runs, SpoolFile& maps,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hash.h"
+
 namespace portolan {
 namespace {
 
@@ -51,37 +53,67 @@ void AppendHostKey(std::string_view host, std::string& key) {
   }
 }
 
+// "https://host:port" as the front of a key, "host):port" reversed. False: keys of such URLs are the URLs.
+bool AppendOriginKey(std::string_view origin, bool secure, std::string& key) {
+  const std::string_view authority = origin.substr(secure ? kHttps.size() : kHttp.size());
+  size_t host_end = authority.size();
+  if (authority.starts_with('[')) {
+    host_end = std::min(authority.find(']'), authority.size() - 1) + 1;
+  } else {
+    host_end = std::min(authority.find(':'), authority.size());
+  }
+  const std::string_view host = authority.substr(0, host_end);
+  const std::string_view port = authority.substr(host_end);
+  const bool port_is_plain =
+      port.empty() || (port.size() > 1 && port[0] == ':' &&
+                       std::ranges::all_of(port.substr(1), [](char c) { return c >= '0' && c <= '9'; }));
+  if (!port_is_plain || !(IsPlainHost(host) || IsIpv6(host))) return false;
+  AppendHostKey(host, key);
+  key += ')';
+  key += port;
+  return true;
+}
+
+// Where the path begins; npos: it is not http or https, or has no path.
+size_t PathBegin(std::string_view url, bool secure) {
+  if (!secure && !url.starts_with(kHttp)) return std::string_view::npos;
+  return url.find('/', secure ? kHttps.size() : kHttp.size());
+}
+
+void AppendOddKey(std::string_view url, std::string& key) {
+  key += ' ';
+  key += url;
+}
+
 }  // namespace
 
 void AppendNodeKey(std::string_view url, std::string& key) {
   const bool secure = url.starts_with(kHttps);
-  if (secure || url.starts_with(kHttp)) {
-    const std::string_view rest = url.substr(secure ? kHttps.size() : kHttp.size());
-    const size_t path = std::min(rest.find('/'), rest.size());
-    const std::string_view authority = rest.substr(0, path);
-    size_t host_end = authority.size();
-    if (authority.starts_with('[')) {
-      host_end = std::min(authority.find(']'), authority.size() - 1) + 1;
-    } else {
-      host_end = std::min(authority.find(':'), authority.size());
-    }
-    const std::string_view host = authority.substr(0, host_end);
-    const std::string_view port = authority.substr(host_end);
-    const bool port_is_plain =
-        port.empty() || (port.size() > 1 && port[0] == ':' &&
-                         std::ranges::all_of(port.substr(1), [](char c) { return c >= '0' && c <= '9'; }));
-    if (path < rest.size() && port_is_plain && (IsPlainHost(host) || IsIpv6(host)) &&
-        rest.find(' ') == std::string_view::npos) {
-      AppendHostKey(host, key);
-      key += ')';
-      key += port;
-      key += rest.substr(path);
-      if (secure) key += " s";
-      return;
-    }
+  const size_t path = PathBegin(url, secure);
+  if (path == std::string_view::npos || url.find(' ', path) != std::string_view::npos ||
+      !AppendOriginKey(url.substr(0, path), secure, key)) {
+    return AppendOddKey(url, key);
   }
-  key += ' ';
-  key += url;
+  key += url.substr(path);
+  if (secure) key += " s";
+}
+
+void NodeKeyMaker::Append(std::string_view url, std::string& key) {
+  const bool secure = url.starts_with(kHttps);
+  const size_t path = PathBegin(url, secure);
+  if (path == std::string_view::npos || url.find(' ', path) != std::string_view::npos) return AppendOddKey(url, key);
+  const std::string_view origin = url.substr(0, path);
+  if (origin.size() > kLongest) return AppendNodeKey(url, key);
+  Known& known = known_[Hash64(origin) % kKnown];
+  if (known.origin != origin) {
+    known.origin = origin;
+    known.key.clear();
+    if (!AppendOriginKey(origin, secure, known.key)) known.key.clear();
+  }
+  if (known.key.empty()) return AppendOddKey(url, key);
+  key += known.key;
+  key += url.substr(path);
+  if (secure) key += " s";
 }
 
 std::string_view HostOfNodeKey(std::string_view key) {

@@ -14,17 +14,35 @@
 // What is not such a URL (another scheme, user and password, a host with bytes that DNS names do not have) is its own
 // key after a blank; all these belong to one host, " ".
 //
-// Thread: functions without state. Memory: the key, a few bytes longer than the URL.
+// Thread: functions have no state. Memory: the key, a few bytes longer than the URL.
 
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace portolan {
 
 // Appends the key of a canonical URL.
 void AppendNodeKey(std::string_view url, std::string& key);
+// The same for many URLs of few hosts at a time: the keys of hosts that came lately are kept.
+//
+// Thread: one owner. Memory bound: kKnown entries of 2 × kLongest bytes.
+class NodeKeyMaker {
+ public:
+  void Append(std::string_view url, std::string& key);
+
+ private:
+  static constexpr size_t kKnown = 1024;
+  static constexpr size_t kLongest = 512;  // bytes of a scheme, host and port
+  struct Known {
+    std::string origin;
+    std::string key;  // empty: it is not such a host
+  };
+  std::vector<Known> known_ = std::vector<Known>(kKnown);
+};
+
 // The URL of a key, in place of what `url` had. Any bytes give some text.
 void UrlOfNodeKey(std::string_view key, std::string& url);
 

@@ -71,10 +71,13 @@ TEST_F(Cnr2000Test, OurWritingTakesNoMoreBitsAndReadsBack) {
 TEST_F(Cnr2000Test, TheTransposeReadsBack) {
   const Adjacency turned = cnr_.truth.Transpose();
   EXPECT_TRUE(turned.Transpose() == cnr_.truth);
-  const auto written = Compress(turned, {});
-  ASSERT_TRUE(written) << written.error().ToString();
-  EXPECT_LT(written->properties.statistics.bits, 4 * turned.arcs());
-  ExpectReadsBack(*written, turned);
+  // The file's own parameters, and those of the graphs that we build.
+  for (const GraphParameters& parameters : {properties_.parameters, GraphParameters()}) {
+    const auto written = Compress(turned, parameters);
+    ASSERT_TRUE(written) << written.error().ToString();
+    EXPECT_LT(written->properties.statistics.bits, 4 * turned.arcs());
+    ExpectReadsBack(*written, turned);
+  }
 }
 
 }  // namespace

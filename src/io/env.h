@@ -40,6 +40,9 @@ class FileBytes {
  public:
   virtual ~FileBytes() = default;
   virtual std::string_view view() const = 0;
+  // Memory that the bytes take in this process goes back to the system where they can be had again from the file; what
+  // is touched later comes back. For reading a large file from front to back without keeping it.
+  virtual void Release() const {}
 };
 
 class Env {

@@ -220,6 +220,9 @@ class MappedBytes : public FileBytes {
     if (size_ > 0) ::munmap(at_, size_);
   }
   std::string_view view() const override { return {static_cast<const char*>(at_), size_}; }
+  void Release() const override {
+    if (size_ > 0) (void)::madvise(at_, size_, MADV_DONTNEED);
+  }
 
  private:
   void* at_;

@@ -3,9 +3,11 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 
@@ -45,6 +47,19 @@ std::string HostName() {
 }
 
 void NameThread(const std::string& name) { pthread_setname_np(pthread_self(), name.substr(0, 15).c_str()); }
+
+Status LowerPriority() {
+  // From linux/ioprio.h, which not every system has: class and level in one number, of one thread.
+  constexpr int kWhoThread = 1;
+  constexpr int kBestEffort = 2;
+  constexpr int kClassShift = 13;
+  constexpr int kLowest = 7;
+  if (setpriority(PRIO_PROCESS, 0, 19) != 0) return std::unexpected(Error::FromErrno(errno, "lower the priority"));
+  if (syscall(SYS_ioprio_set, kWhoThread, 0, kBestEffort << kClassShift | kLowest) != 0) {
+    return std::unexpected(Error::FromErrno(errno, "lower the priority for disks"));
+  }
+  return {};
+}
 
 void KeepMallocSmall() {
 #if defined(__GLIBC__)

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
+
 namespace portolan {
 
 uint64_t ResidentBytes();      // now; 0 where the system does not say
@@ -12,6 +14,11 @@ uint64_t PeakResidentBytes();  // ever
 int64_t ProcessorNs();         // user and system time of all threads
 int64_t ThreadProcessorNs();   // of this thread
 std::string HostName();        // of this machine, as the archive's file names carry it
+
+// This thread, and those that it starts later, work when others do not want to: the lowest priority for processors
+// (nice 19), and for disks the lowest of those that are always served (best effort 7; I/O schedulers without priorities
+// ignore it). An Error: the system refused.
+Status LowerPriority();
 
 // Buffers of this size and above are mapped from the system and returned to it page by page: pages that are not
 // written, and freed buffers, use no memory.
