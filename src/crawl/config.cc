@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/toml_nesting.h"
 #include "crawl/config_fields.h"
-#include "crawl/toml_nesting.h"
 
 namespace portolan {
 namespace {
