@@ -239,7 +239,7 @@ void Shard::EndUrl(const UrlRecord& record, PageResult& result, FetchLine about)
 
 void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
   // A URL that is now out of scope ends for that reason, not because of robots.txt, which was not fetched for it.
-  if (const KeptOut why = WhatKeepsOut(record, HostKey(record.url, options_.key), /*at_fetch=*/false)) {
+  if (const KeptOut why = WhatKeepsOut(record, HostKey(record.url, options_.key))) {
     return EndKeptOut(record, why, now);
   }
   const bool rules = reason == DenyReason::kRules;
@@ -270,7 +270,7 @@ Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {
 // REQUIRES: the gate has room.
 Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
   // Tested here so that robots.txt is not fetched for a URL that is out of scope.
-  if (const KeptOut why = WhatKeepsOut(record, HostKey(record.url, options_.key), /*at_fetch=*/false)) {
+  if (const KeptOut why = WhatKeepsOut(record, HostKey(record.url, options_.key))) {
     EndKeptOut(record, why, now);
     return {};
   }

@@ -309,9 +309,9 @@ class Shard : public Checkpointable {
     const Rule* rule = nullptr;  // that keeps it out; null: not a rule
     explicit operator bool() const { return !outcome.empty(); }
   };
-  // What keeps a URL from being fetched. `at_fetch`: it would be fetched now. `rules`, if not null, gets the rules that
-  // hold for it.
-  KeptOut WhatKeepsOut(const UrlRecord& record, uint64_t host, bool at_fetch, RuleVerdict* rules = nullptr);
+  // What keeps a URL from being fetched. `rules`, if not null, gets the rules that hold for it.
+  KeptOut WhatKeepsOut(const UrlRecord& record, uint64_t host, RuleVerdict* rules = nullptr);
+  bool AwaitsLimit(const Dispatch& dispatch, const PageLimits::Claim& claim, const Rule& limit, Moment now);
   void EndKeptOut(const UrlRecord& record, const KeptOut& why, Moment now);
   bool OverLimit(const Rule* limit, std::string_view url, uint64_t host, uint32_t owner);
   void DropByRule(const UrlRecord& record, PageResult& result, FetchLine& line);

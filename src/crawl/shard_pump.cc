@@ -224,8 +224,12 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
   RuleVerdict rules;
   PageLimits::Claim claim;
   if (!robots) {
-    if (const KeptOut why = WhatKeepsOut(record, dispatch.host, /*at_fetch=*/true, &rules)) {
+    if (const KeptOut why = WhatKeepsOut(record, dispatch.host, &rules)) {
       return LeaveOut(dispatch, why, now);
+    }
+    if (rules.limit != nullptr && page_limits_) {
+      claim = page_limits_->ClaimOf(*rules.limit, record.url, dispatch.host);
+      if (AwaitsLimit(dispatch, claim, *rules.limit, now)) return {};
     }
     GateToFrontier passed(*this, now);
     ASSIGN_OR_RETURN(const Verdict verdict, gate_->AtFetch(record, GateTime(now).unix_s));
@@ -242,10 +246,7 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
       frontier_->SetCrawlDelay(dispatch.host, int64_t{delay.value_or(0)} * 1'000'000,
                                rules.rate == nullptr ? 0 : rules.rate->delay_ns);
     }
-    if (rules.limit != nullptr && page_limits_) {
-      claim = page_limits_->ClaimOf(*rules.limit, record.url, dispatch.host);
-      page_limits_->Begin(claim);
-    }
+    if (page_limits_) page_limits_->Begin(claim);
   }
   if (record.attempts == 0) hurried_ = false;
   const uint64_t id = next_id_++;

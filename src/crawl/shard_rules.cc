@@ -5,7 +5,7 @@
 namespace portolan {
 
 // Tested again at each step, because the settings may have changed since the URL was found, and pages were counted.
-Shard::KeptOut Shard::WhatKeepsOut(const UrlRecord& record, uint64_t host, bool at_fetch, RuleVerdict* rules) {
+Shard::KeptOut Shard::WhatKeepsOut(const UrlRecord& record, uint64_t host, RuleVerdict* rules) {
   const bool seed = record.depth == 0 && record.hops == 0 && record.requisite == 0;
   const ScopeVerdict verdict = scope_.Judge(record, host, seed);
   if (rules != nullptr) *rules = verdict.rules;
@@ -20,11 +20,23 @@ Shard::KeptOut Shard::WhatKeepsOut(const UrlRecord& record, uint64_t host, bool 
       return {.outcome = "blocked"};
   }
   if (const Rule* const limit = verdict.rules.limit; limit != nullptr && page_limits_) {
-    if (page_limits_->Reached(*limit, page_limits_->ClaimOf(*limit, record.url, host), at_fetch)) {
+    if (page_limits_->Reached(*limit, page_limits_->ClaimOf(*limit, record.url, host), /*or_began=*/false)) {
       return {.outcome = "over_limit", .rule = limit};
     }
   }
   return {};
+}
+
+// True if the last pages that a limit allows are being fetched. Some of these fetches may fail, so the URL waits: it is
+// looked at again when they have ended.
+bool Shard::AwaitsLimit(const Dispatch& dispatch, const PageLimits::Claim& claim, const Rule& limit, Moment now) {
+  constexpr int64_t kLookAgainNs = 1'000'000'000;
+  if (!page_limits_->Reached(limit, claim, /*or_began=*/true)) return false;
+  Hit none;
+  none.ok = false;  // it says nothing about the host
+  none.later_ns = kLookAgainNs;
+  frontier_->Retry(dispatch.slot, dispatch.record, Where::kTail, none, now.now_ns);
+  return true;
 }
 
 void Shard::EndKeptOut(const UrlRecord& record, const KeptOut& why, Moment now) {

@@ -201,7 +201,7 @@ TEST(PatternSetTest, FindsWhatEachPatternAloneFinds) {
 
 TEST(PatternSetTest, APatternThatIsTooLargeBesideTheOthersIsNamed) {
   std::string pattern;
-  for (int i = 0; i < 6; ++i) pattern += "[a-z]{900}y";
+  for (int i = 0; i < 9; ++i) pattern += "[a-z]{900}y";
   const std::string large = fmt::format("[[rule]]\naction='exclude'\npattern='{}'\n", pattern);
   EXPECT_TRUE(RuleSet::Create(ParseRuleFile(large, "r.toml").value()));
   std::string text;
