@@ -1,5 +1,5 @@
-// Any bytes as a file of rules: rules or an error with the file's name; what is taken is printed and read back the same,
-// and judges URLs as the first rule that holds says.
+// Any bytes as a file of rules: rules or an error with the file's name; what is taken is printed and read back the
+// same, and judges URLs as the first rule that holds says.
 
 #include <cstdint>
 #include <string>

@@ -232,10 +232,10 @@ Result<nlohmann::ordered_json> RunRulesBench(int argc, char** argv, Report& repo
   nlohmann::ordered_json json;
   json["urls"] = urls.size();
   ASSIGN_OR_RETURN(json["patterns"], RunPatterns(words, urls, report));
-  ASSIGN_OR_RETURN(json["hosts"], RunNames(
-                                      "host", [&] { return words.Host(); },
-                                      [](std::string_view url, std::string_view name) { return HostIn(url) == name; },
-                                      urls, report));
+  ASSIGN_OR_RETURN(json["hosts"],
+                   RunNames(
+                       "host", [&] { return words.Host(); },
+                       [](std::string_view url, std::string_view name) { return HostIn(url) == name; }, urls, report));
   ASSIGN_OR_RETURN(json["domains"], RunNames(
                                         "domain", [&] { return words.One() + ".com"; },
                                         [](std::string_view url, std::string_view name) {
@@ -244,11 +244,11 @@ Result<nlohmann::ordered_json> RunRulesBench(int argc, char** argv, Report& repo
                                                                           host[host.size() - name.size() - 1] == '.');
                                         },
                                         urls, report));
-  ASSIGN_OR_RETURN(json["prefixes"],
-                   RunNames(
-                       "prefix", [&] { return "https://" + words.Host() + "/" + words.One(); },
-                       [](std::string_view url, std::string_view name) { return url.starts_with(name); }, urls,
-                       report));
+  ASSIGN_OR_RETURN(
+      json["prefixes"],
+      RunNames(
+          "prefix", [&] { return "https://" + words.Host() + "/" + words.One(); },
+          [](std::string_view url, std::string_view name) { return url.starts_with(name); }, urls, report));
   ASSIGN_OR_RETURN(json["block_list"], RunBlockList(words, urls, report));
   return json;
 }

@@ -117,7 +117,7 @@ class RulesCrawlTest : public testing::TestWithParam<bool> {
   MemEnv env_;
   VirtualCrawl::Options options_;
   std::map<std::string, std::vector<int64_t>> times_;  // of requests, by host
-  std::vector<std::string> urls_;  // without scheme
+  std::vector<std::string> urls_;                      // without scheme
 };
 
 TEST_P(RulesCrawlTest, ChangedRulesHoldForWhatWaits) {

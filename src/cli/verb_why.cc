@@ -313,8 +313,8 @@ void JudgeByRules(Scope& scope, const Config& config, Finding& finding) {
   }
   if (rules.Includes()) finding.rules.push_back("included by " + rules.access->Name());
   if (rules.depends) {
-    finding.rules.push_back(fmt::format("kept or not by its answer: {} excludes it, rules before it may include it",
-                                        rules.access->Name()));
+    finding.rules.push_back(
+        fmt::format("kept or not by its answer: {} excludes it, rules before it may include it", rules.access->Name()));
   }
   if (rules.limit != nullptr) {
     finding.rules.push_back(fmt::format("limited by {}: {}", rules.limit->Name(), LimitWords(*rules.limit)));

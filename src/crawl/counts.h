@@ -16,10 +16,10 @@ struct CrawlCounts {
   std::array<uint64_t, 1000> statuses{};            // of answers; index 0: no status or one out of range
   uint64_t denied = 0;                              // robots.txt forbids it
   uint64_t unreachable = 0;                         // robots.txt could not be fetched
-  uint64_t excluded = 0;                            // scope, rules, block lists or limits have changed since it was found
-  uint64_t fetches = 0;                             // answers and failures, robots.txt and repeats included
-  uint64_t robots = 0;                              // of them: robots.txt
-  uint64_t retries = 0;                             // fetches that will be repeated
+  uint64_t excluded = 0;  // scope, rules, block lists or limits have changed since it was found
+  uint64_t fetches = 0;   // answers and failures, robots.txt and repeats included
+  uint64_t robots = 0;    // of them: robots.txt
+  uint64_t retries = 0;   // fetches that will be repeated
   uint64_t wire_bytes = 0;
   uint64_t body_bytes = 0;
   uint64_t archived = 0;      // captures written

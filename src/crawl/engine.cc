@@ -368,8 +368,7 @@ void Engine::OnAsked(LocalServer::ClientId client, const std::string& line) {
 // A look may read long files: the thread of its own posts what it found, and the driver tells the shards.
 void Engine::WatchBlockLists() {
   if (options_.block_lists.empty()) return;
-  watcher_ =
-      std::make_unique<BlockListWatcher>(env_, options_.block_lists, options_.max_block_names, options_.blocked);
+  watcher_ = std::make_unique<BlockListWatcher>(env_, options_.block_lists, options_.max_block_names, options_.blocked);
   block_names_ = options_.blocked.list ? options_.blocked.list->size() : 0;
   watch_thread_ = std::make_unique<WorkerPool>(1, "block-lists");
   const auto look = [this] {

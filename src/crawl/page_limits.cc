@@ -14,8 +14,7 @@ Result<std::unique_ptr<PageLimits>> PageLimits::Open(Env& env, const Manifest& m
                                                      const Options& options) {
   ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create(options.key));
   std::unique_ptr<PageLimits> made(new PageLimits(std::move(domains), rules));
-  ASSIGN_OR_RETURN(made->counts_,
-                   GroupCache::Open(env, manifest, {.name = options.name, .memory = options.memory}));
+  ASSIGN_OR_RETURN(made->counts_, GroupCache::Open(env, manifest, {.name = options.name, .memory = options.memory}));
   return made;
 }
 

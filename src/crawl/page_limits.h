@@ -3,8 +3,8 @@
 // A rule counts the pages that it decides about, each host and each domain for itself. What counts under a rule is
 // known by the rule's conditions, so the counts survive a restart, a new limit and new rules before it.
 //
-// A fetch in flight takes a page of its limits until it has failed; meanwhile other URLs wait. These are only in memory:
-// after a crash the URL is fetched again, and counted then.
+// A fetch in flight takes a page of its limits until it has failed; meanwhile other URLs wait. These are only in
+// memory: after a crash the URL is fetched again, and counted then.
 //
 // Thread: one owner, the shard. Deterministic.
 // Memory bound: Options::memory, and about 60 bytes for each fetch in flight. At the bound the counts of hosts that had

@@ -76,7 +76,7 @@ RuleUrl Scope::ForRules(const UrlRecord& record) {
   return {.url = record.url,
           .host = HostOf(record.url),
           .depth = record.depth,
-          .kind = record.requisite > 0                 ? kRuleRequisite
+          .kind = record.requisite > 0               ? kRuleRequisite
                   : record.kind == UrlKind::kSitemap ? kRuleSitemap
                                                      : kRulePage};
 }

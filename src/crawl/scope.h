@@ -8,8 +8,8 @@
 // In addition: domains that are included or excluded by name, and globs that exclude whole URLs.
 // With requisites (docs/requisites.md) a URL that a page needs to be shown passes on any host, unless it is excluded.
 //
-// Rules (rules/rule_set.h) and block lists go before the mode: what `exclude_*` names is out in any case; then the first
-// include or exclude of the rules decides, then the block lists, then the mode with what is included by name.
+// Rules (rules/rule_set.h) and block lists go before the mode: what `exclude_*` names is out in any case; then the
+// first include or exclude of the rules decides, then the block lists, then the mode with what is included by name.
 //
 // Thread: one owner. Memory bound: the lists given, 8 bytes per name of a seed, and kCache entries of 16 bytes.
 
@@ -38,9 +38,9 @@ struct ScopeOptions {
   std::vector<std::string> include_domains;   // in addition to the seeds', with everything below them
   std::vector<std::string> include_prefixes;  // of URLs
   std::vector<std::string> exclude_domains;
-  std::vector<std::string> exclude_urls;  // globs: * is any run of bytes, ? any one byte; "*.zip", "*/calendar/*"
-  HashKey key;                            // the crawl's
-  bool requisites = false;                // what pages in scope need to be shown belongs to the crawl, on any host
+  std::vector<std::string> exclude_urls;     // globs: * is any run of bytes, ? any one byte; "*.zip", "*/calendar/*"
+  HashKey key;                               // the crawl's
+  bool requisites = false;                   // what pages in scope need to be shown belongs to the crawl, on any host
   std::shared_ptr<const RuleSet> rules;      // null: none
   std::shared_ptr<const BlockList> blocked;  // likewise
 };

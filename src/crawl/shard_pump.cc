@@ -250,7 +250,8 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
   }
   if (record.attempts == 0) hurried_ = false;
   const uint64_t id = next_id_++;
-  in_flight_.emplace(id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address, dispatch.host, now.now_ns, claim});
+  in_flight_.emplace(
+      id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address, dispatch.host, now.now_ns, claim});
   FetchTask task;
   task.id = id;
   task.kind = record.kind;
