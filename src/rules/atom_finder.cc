@@ -1,17 +1,32 @@
 #include "rules/atom_finder.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
+#include <unordered_map>
 
 #include "base/check.h"
 
 namespace portolan {
+namespace {
 
-// Three bytes have a zero in the fourth place, which no text has.
-uint32_t AtomFinder::Gram(const char* at, size_t size) {
+constexpr uint32_t kThreeBytes = 0xffffff;
+
+// Four bytes as one number. REQUIRES: there are four.
+uint32_t FourAt(const char* at) {
   uint32_t gram = 0;
-  for (size_t i = 0; i < size; ++i) gram |= uint32_t{static_cast<unsigned char>(at[i])} << (8 * i);
-  return gram;
+  std::memcpy(&gram, at, sizeof(gram));
+  return std::endian::native == std::endian::little ? gram : std::byteswap(gram);
 }
+
+// The first three or four bytes; of three, the fourth place is zero, which no text has.
+uint32_t Gram(const char* at, size_t size) {
+  char bytes[4] = {};
+  std::memcpy(bytes, at, size);
+  return FourAt(bytes);
+}
+
+}  // namespace
 
 AtomFinder::AtomFinder(const std::vector<std::string>& atoms) : atoms_(atoms), bits_(kBits / 64) {
   std::unordered_map<uint32_t, uint32_t> count;
@@ -37,14 +52,21 @@ AtomFinder::AtomFinder(const std::vector<std::string>& atoms) : atoms_(atoms), b
     bits_[BitOf(filed.gram) / 64] |= uint64_t{1} << (BitOf(filed.gram) % 64);
     filed_.push_back(filed);
   }
-  std::ranges::stable_sort(filed_, {}, &Filed::gram);
-  for (uint32_t i = 0; i < filed_.size(); ++i) first_.emplace(filed_[i].gram, i);
+  std::ranges::sort(filed_, {}, [](const Filed& one) { return std::pair(one.gram, one.atom); });
+  slots_.resize(std::bit_ceil(2 * filed_.size() + 1));
+  for (uint32_t i = 0; i < filed_.size(); ++i) {
+    if (i > 0 && filed_[i].gram == filed_[i - 1].gram) continue;
+    size_t slot = Mixed(filed_[i].gram) & (slots_.size() - 1);
+    while (slots_[slot].first != 0) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = {filed_[i].gram, i + 1};
+  }
 }
 
 void AtomFinder::Try(uint32_t gram, std::string_view text, size_t at, std::vector<int>& found) const {
-  const auto first = first_.find(gram);
-  if (first == first_.end()) return;
-  for (uint32_t i = first->second; i < filed_.size() && filed_[i].gram == gram; ++i) {
+  size_t slot = Mixed(gram) & (slots_.size() - 1);
+  while (slots_[slot].first != 0 && slots_[slot].gram != gram) slot = (slot + 1) & (slots_.size() - 1);
+  if (slots_[slot].first == 0) return;
+  for (size_t i = slots_[slot].first - 1; i < filed_.size() && filed_[i].gram == gram; ++i) {
     const Filed& filed = filed_[i];
     if (filed.offset > at) continue;
     const std::string& atom = atoms_[static_cast<size_t>(filed.atom)];
@@ -55,14 +77,14 @@ void AtomFinder::Try(uint32_t gram, std::string_view text, size_t at, std::vecto
 void AtomFinder::Find(std::string_view text, std::vector<int>& found) const {
   found.clear();
   if (filed_.empty() || text.size() < kLeast) return;
-  for (size_t at = 0; at + 4 <= text.size(); ++at) {
-    if (const uint32_t gram = Gram(text.data() + at, 4); MayHave(gram)) Try(gram, text, at, found);
+  const size_t last = text.size() - kLeast;  // where the last three bytes begin
+  for (size_t at = 0; at < last; ++at) {
+    const uint32_t gram = FourAt(text.data() + at);
+    if (MayHave(gram)) Try(gram, text, at, found);
+    if (short_ && MayHave(gram & kThreeBytes)) Try(gram & kThreeBytes, text, at, found);
   }
-  if (short_) {
-    for (size_t at = 0; at + kLeast <= text.size(); ++at) {
-      if (const uint32_t gram = Gram(text.data() + at, kLeast); MayHave(gram)) Try(gram, text, at, found);
-    }
-  }
+  if (short_) Try(Gram(text.data() + last, kLeast), text, last, found);
+  if (found.size() < 2) return;
   std::ranges::sort(found);
   found.erase(std::ranges::unique(found).begin(), found.end());
 }

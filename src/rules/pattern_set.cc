@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kLeastForOne = int64_t{64} << 10;
 constexpr int64_t kMostForOne = int64_t{1} << 20;
 constexpr int64_t kBytesPerInstruction = 16;
+constexpr size_t kFewPatterns = 32;         // which are one set, whatever they need
 constexpr int64_t kBytesPerPattern = 2048;  // the object, its parsed form, its literals
 
 // Canonical URLs are ASCII, so bytes are enough.
@@ -96,10 +97,12 @@ Result<PatternSet> PatternSet::Create(const std::vector<std::string>& patterns, 
   }
   std::vector<int> potentials;
   std::vector<std::string> atoms;
-  if (!all.empty()) {
+  if (all.size() > kFewPatterns) {
     const auto filter = make_filter(all);
     filter->Compile(&atoms);
     filter->AllPotentials({}, &potentials);
+  } else {
+    potentials = all;
   }
   std::ranges::sort(potentials);
   parts->always = potentials;

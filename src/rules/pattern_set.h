@@ -4,7 +4,8 @@
 // which for ten thousand patterns without an anchor are too many to keep, and building them takes milliseconds per URL
 // (`bench rules` measures it). So most patterns never run: each one that needs certain literal texts ("/calendar/") is
 // tried only on URLs that hold them. RE2 finds out what a pattern needs (FilteredRE2), and AtomFinder which of these
-// texts a URL holds. Only the patterns that need no text are in an RE2::Set, which runs on each URL.
+// texts a URL holds. Only the patterns that need no text are in an RE2::Set, which runs on each URL; a few patterns are
+// in one set altogether.
 //
 // RE2 takes linear time whatever the pattern (R. Cox, 2007, 2010); it has no back references and no look-around.
 //

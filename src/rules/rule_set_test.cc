@@ -171,18 +171,20 @@ TEST(RuleSetTest, IndexesAgreeWithTryingEachRule) {
 }
 
 TEST(PatternSetTest, FindsWhatEachPatternAloneFinds) {
-  const std::vector<std::string> patterns = {"/calendar/",
-                                             "(?i)/LOGIN",
-                                             "[?&]sid=[0-9a-f]{8}",
-                                             "^https?://[^/]*\\.example\\.",
-                                             "\\.js$",
-                                             "a|b",
-                                             "[0-9]{4}/[0-9]{2}",
-                                             "print(er)?=1",
-                                             "/x/y/z",
-                                             "tag-[^/]+/feed",
-                                             "^http:",
-                                             ".*"};
+  std::vector<std::string> patterns = {"/calendar/",
+                                       "(?i)/LOGIN",
+                                       "[?&]sid=[0-9a-f]{8}",
+                                       "^https?://[^/]*\\.example\\.",
+                                       "\\.js$",
+                                       "a|b",
+                                       "[0-9]{4}/[0-9]{2}",
+                                       "print(er)?=1",
+                                       "/x/y/z",
+                                       "tag-[^/]+/feed",
+                                       "^http:",
+                                       ".*"};
+  EXPECT_EQ(PatternSet::Create(patterns)->always(), patterns.size()) << "few are one set";
+  for (int i = 0; i < 100; ++i) patterns.push_back(fmt::format("/(a{}|feed|x)[/?]", i));
   const auto set = PatternSet::Create(patterns).value();
   EXPECT_GT(set.always(), 0U) << "some of them need no text";
   EXPECT_LT(set.always(), patterns.size());
