@@ -1,4 +1,4 @@
-// RuleSet: the rules of a crawl, compiled, so that ten thousand cost a URL about as much as ten.
+// RuleSet: the rules of a crawl, compiled, so that ten thousand cost a URL little more than ten (docs/rules.md).
 //
 // Each rule is filed under one of its conditions: its hosts, else its domains, its prefixes, its patterns, its
 // extensions. A URL's own host, domains, prefixes, patterns and extension give the few rules that may hold for it, and
