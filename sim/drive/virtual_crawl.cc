@@ -156,7 +156,7 @@ void VirtualCrawl::AddRecords(PageResult& result, const FetchLine& about) const 
 
 void VirtualCrawl::Write(PageResult& result, FetchLine&& about) {
   const bool has_page = about.attempt > 0 && !about.again && result.kind != UrlKind::kRobots;
-  if (has_page && HasAnswer(result.outcome)) {
+  if (has_page && !about.dropped && HasAnswer(result.outcome)) {
     if (!options_.archive_dir.empty()) result.archive = ItemOf(about);
     AddRecords(result, about);
   }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/log.h"
 
@@ -14,6 +16,12 @@ constexpr const char* kResources = "Resources";
 constexpr const char* kPoliteness = "Politeness";
 constexpr const char* kNetwork = "Network";
 constexpr const char* kRequests = "Requests";
+
+std::string WholePath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  return error ? path : whole.lexically_normal().string();
+}
 
 // "--connections (fetch.connections): must be from 1 to 100000, not 0".
 Status SetByFlag(Config& config, std::string_view flag, std::string_view key, const std::string& value) {
@@ -53,6 +61,9 @@ void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
   add("--scope", flags.scope, "MODE", general, "What is followed: domain, host, prefix or any");
   add("--exclude", flags.exclude, "GLOB", general,
       "URLs to leave out, as globs: '*.zip', '*/calendar/*'; may be repeated");
+  add("--rules", flags.rules, "FILE", general, "Rules of what is fetched and kept (docs/rules.md)");
+  add("--block-list", flags.block_lists, "FILE", general,
+      "Hosts and domains that are never fetched, one per line; read again when it\nchanges; may be repeated");
   app->add_flag("--requisites", flags.requisites,
                 "Also fetch what pages need to be displayed, from any host: images, styles, scripts, frames");
   AddLimitFlags(app, flags);
@@ -126,16 +137,25 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, cons
   take(config.fetch.login, flags.login);
   take(config.fetch.proxy, flags.proxy);
   take(config.fetch.ca_file, flags.ca);
+  take(config.rules.file, flags.rules);
   const auto append = [](std::vector<std::string>& list, const std::vector<std::string>& more) {
     list.insert(list.end(), more.begin(), more.end());
   };
   append(config.scope.exclude, flags.exclude);
+  append(config.rules.block_lists, flags.block_lists);
   append(config.fetch.headers, flags.headers);
   append(config.fetch.cookies, flags.cookies);
   if (!flags.dns.empty()) config.fetch.dns_servers = flags.dns;
   if (flags.requisites) config.scope.requisites = true;
   if (flags.allow_private) config.fetch.allow_private_addresses = true;
   for (const std::string& setting : flags.set) RETURN_IF_ERROR(SetConfig(config, setting));
+  // A crawl may be resumed from another folder.
+  if (!config.rules.file.empty()) config.rules.file = WholePath(config.rules.file);
+  Config::Words& lists = config.rules.block_lists;
+  for (std::string& list : lists) list = WholePath(list);
+  for (auto list = lists.begin(); list != lists.end();) {
+    list = std::find(lists.begin(), list, *list) == list ? std::next(list) : lists.erase(list);
+  }
   return config;
 }
 

@@ -31,6 +31,8 @@ struct CrawlFlags {
   std::optional<std::string> accept_language;
   std::optional<std::string> login;
   std::optional<std::string> ca;
+  std::optional<std::string> rules;
+  std::vector<std::string> block_lists;
   std::optional<std::string> proxy;
   std::vector<std::string> headers;
   std::vector<std::string> cookies;

@@ -18,6 +18,7 @@
 #include "cli/seed_writing.h"
 #include "cli/verb_app.h"
 #include "crawl/engine.h"
+#include "crawl/rule_files.h"
 #include "crawl/wiring.h"
 #include "disk/manifest.h"
 #include "io/env.h"
@@ -274,7 +275,11 @@ Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
   config.fetch.connections = plan.connections;
   ASSIGN_OR_RETURN(const uint64_t memory, MemoryFor(options.config));
   config.memory.total.bytes = memory;
+  ASSIGN_OR_RETURN(LoadedRules rules, LoadRules(Env::Posix(), config));
   ASSIGN_OR_RETURN(EngineOptions engine_options, WireCrawl(config, options.dir, config.crawl.seeds, PORTOLAN_VERSION));
+  engine_options.shard.scope.rules = std::move(rules.rules);
+  engine_options.shard.scope.blocked = rules.blocked.list;
+  engine_options.blocked = std::move(rules.blocked);
   SayWhatMemoryAllows(config, engine_options);
   engine_options.fetch.idle_connections = plan.idle;
   engine_options.fetch.dns.max_outstanding = plan.questions;

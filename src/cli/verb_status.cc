@@ -95,6 +95,13 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
                Counted(host.value("pages", 0ULL), "page"), host.value("pages_per_s", 0.0),
                FormatBytes(host.value("bytes", 0ULL)));
   }
+  if (const std::string trouble = status.value("block_list_trouble", ""); !trouble.empty()) {
+    fmt::print("  beware     the last good block lists are in force: {}\n", trouble);
+  }
+  if (const uint64_t forgotten = status.value("limits_forgotten", 0ULL); forgotten > 0) {
+    fmt::print("  beware     the page counts of {} were forgotten for lack of memory (memory.total)\n",
+               Counted(forgotten, "host"));
+  }
   if (const uint64_t shards = status.value("shards", 1ULL); shards > 1) fmt::print("  shards     {}\n", shards);
   if (status.value("turns", 0ULL) > 0) {
     const std::string part = status.value("longest_turn_in", "");

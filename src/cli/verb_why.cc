@@ -16,6 +16,7 @@
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/locate_url.h"
+#include "crawl/rule_files.h"
 #include "crawl/scope.h"
 #include "crawl/seed_list.h"
 #include "crawl/wiring.h"
@@ -43,6 +44,10 @@ struct Finding {
   enum class Fresh : uint8_t { kNotRunning, kNow, kNoAnswer } fresh = Fresh::kNotRunning;
   std::string no_answer;                  // why not
   std::vector<std::string> switched_off;  // settings that keep URLs out, in words
+
+  std::string excluded;            // "excluded by rule 3 at rules.toml:17"; empty: no rule and no block list does that
+  std::vector<std::string> rules;  // what else rules say about it
+  std::string rules_trouble;       // why they could not be read
 
   std::string where;
   std::string verdict;
@@ -79,6 +84,16 @@ bool JudgeByLog(Finding& finding) {
   const Json& last = finding.log.back();
   const std::string outcome = last.value("outcome", "?");
   const std::string time = last.value("time", "?");
+  const std::string rule = last.value("rule", "");
+  if (outcome == "excluded_by_rule" || outcome == "blocked" || outcome == "over_limit") {
+    finding.where = "denied";
+    const std::string what = outcome == "excluded_by_rule" ? fmt::format("{} excluded it", rule)
+                             : outcome == "blocked"
+                                 ? std::string("its host was on a block list")
+                                 : fmt::format("the pages that {} allows for its host or domain were fetched", rule);
+    finding.verdict = fmt::format("left out: it was waiting to be fetched, and on {} {}", time, what);
+    return true;
+  }
   if (outcome == "robots_denied" || outcome == "robots_unreachable" || outcome == "out_of_scope") {
     finding.where = "denied";
     if (outcome == "robots_denied") {
@@ -97,6 +112,9 @@ bool JudgeByLog(Finding& finding) {
   const uint64_t attempt = last.value("attempt", uint64_t{1});
   finding.verdict = fmt::format("done: {} on {}{}", WordsOf(last), time,
                                 attempt > 1 ? fmt::format(", at attempt {}", attempt) : std::string());
+  if (last.value("dropped", false)) {
+    finding.verdict += fmt::format("; not kept, and its links were not followed: {} excludes it", rule);
+  }
   return true;
 }
 
@@ -109,6 +127,7 @@ std::string WaitingInBudget(const UrlWhereabouts& at) {
 
 std::string NeverFound(const Finding& finding) {
   if (finding.seed) return "never found: it is a seed, and the last checkpoint is from before the seeds were taken";
+  if (!finding.excluded.empty()) return finding.excluded;
   if (!finding.in_scope) return "out of scope: the crawl's settings leave it out";
   std::string verdict = "never found: no page that was read has a link to it that is followed";
   for (size_t i = 0; i < finding.switched_off.size(); ++i) {
@@ -178,6 +197,8 @@ void PrintJson(const Finding& finding) {
   json["url"] = finding.url;
   json["in_scope"] = finding.in_scope;
   const std::string via = ViaOf(finding);
+  json["excluded"] = finding.excluded.empty() ? Json() : Json(finding.excluded);
+  json["rules"] = finding.rules;
   json["via"] = via.empty() ? Json() : Json(via);
   json["seen"] = at.seen || !finding.log.empty();
   json["domain"] = std::move(domain);
@@ -204,6 +225,11 @@ void PrintText(const Finding& finding) {
                                 : finding.in_scope  ? "belongs to the crawl"
                                 : finding.requisite ? "out of scope, needed to show a page"
                                                     : "is left out");
+  if (!finding.excluded.empty()) fmt::print("  rules    {}\n", finding.excluded);
+  for (const std::string& rule : finding.rules) fmt::print("  rules    {}\n", rule);
+  if (!finding.rules_trouble.empty()) {
+    fmt::print("  beware   the rules cannot be read as they are now: {}\n", finding.rules_trouble);
+  }
   if (const std::string via = ViaOf(finding); !via.empty()) fmt::print("  found    on {}\n", via);
   fmt::print("  seen     {}\n", at.seen || !finding.log.empty() ? "yes" : "no");
   if (at.domain) {
@@ -262,6 +288,46 @@ std::vector<std::string> SwitchedOff(const std::string& dir, const Config& confi
   return all;
 }
 
+std::string LimitWords(const Rule& rule) {
+  std::string words;
+  const auto add = [&words](uint64_t pages, std::string_view what) {
+    if (pages > 0) words += fmt::format("{}{} per {}", words.empty() ? "" : ", ", Counted(pages, "page"), what);
+  };
+  add(rule.pages_per_host, "host");
+  add(rule.pages_per_domain, "domain");
+  return words.empty() ? "no limit of pages" : "at most " + words;
+}
+
+// What the scope and the rules of now say about it. Its depth is known from the log; without, it is taken for 1.
+void JudgeByRules(Scope& scope, const Config& config, Finding& finding) {
+  UrlRecord record;
+  record.url = finding.url;
+  if (!finding.seed) record.depth = finding.log.empty() ? uint16_t{1} : finding.log.back().value("depth", uint16_t{1});
+  const ScopeVerdict verdict = scope.Judge(record, HostKey(finding.url, HashKey::Known()), finding.seed);
+  finding.in_scope = verdict.inside();
+  const RuleVerdict& rules = verdict.rules;
+  if (verdict.answer == ScopeAnswer::kRule) finding.excluded = "excluded by " + rules.access->Name();
+  if (verdict.answer == ScopeAnswer::kBlocked) {
+    const auto where = WhereBlocked(Env::Posix(), config.rules.block_lists, std::string(HostOf(finding.url)));
+    finding.excluded = "excluded by a block list" + (where && !where->empty() ? ": " + *where : std::string());
+  }
+  if (rules.Includes()) finding.rules.push_back("included by " + rules.access->Name());
+  if (rules.depends) {
+    finding.rules.push_back(
+        fmt::format("kept or not by its answer: {} excludes it, rules before it may include it", rules.access->Name()));
+  }
+  if (rules.limit != nullptr) {
+    finding.rules.push_back(fmt::format("limited by {}: {}", rules.limit->Name(), LimitWords(*rules.limit)));
+  }
+  if (rules.rate != nullptr) {
+    finding.rules.push_back(fmt::format("slowed down by {}: one request per {}", rules.rate->Name(),
+                                        FormatDuration(static_cast<double>(rules.rate->delay_ns) * 1e-9)));
+  }
+  if (rules.priority != nullptr) {
+    finding.rules.push_back(fmt::format("priority {} by {}", rules.priority->priority, rules.priority->Name()));
+  }
+}
+
 Result<Finding> Look(const std::string& dir, const std::string& text) {
   ASSIGN_OR_RETURN(const Config config, LoadCrawlConfig(dir));
   Finding finding;
@@ -282,9 +348,13 @@ Result<Finding> Look(const std::string& dir, const std::string& text) {
       });
     }));
   }
+  if (auto rules = LoadRules(Env::Posix(), config)) {
+    scope_options.rules = std::move(rules->rules);
+    scope_options.blocked = std::move(rules->blocked.list);
+  } else {
+    finding.rules_trouble = rules.error().message();
+  }
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(scope_options));
-  finding.in_scope =
-      finding.seed ? !scope.Excludes(finding.url) : scope.Contains(finding.url, HostKey(finding.url, HashKey::Known()));
   finding.switched_off = SwitchedOff(dir, config, finding.url);
   Refresh(dir, finding);
   const Progress progress;
@@ -301,6 +371,7 @@ Result<Finding> Look(const std::string& dir, const std::string& text) {
     if (finding.log.size() == kMaxLines) finding.log.erase(finding.log.begin());
     finding.log.push_back(std::move(parsed));
   }));
+  JudgeByRules(scope, config, finding);
   finding.requisite = config.scope.requisites && !finding.in_scope && !scope.Excludes(finding.url) &&
                       (finding.at.seen || finding.log_lines > 0);
   RETURN_IF_ERROR(

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/toml_nesting.h"
 #include "crawl/config_fields.h"
-#include "crawl/toml_nesting.h"
 
 namespace portolan {
 namespace {
@@ -26,6 +26,7 @@ std::unexpected<Error> Unknown(const std::string& path, const toml::key& name, s
 }
 
 Status Apply(const ConfigField& field, const toml::node& node, const std::string& path, Config& config) {
+  if (field.read_at) return field.read_at(config, node, path);
   if (const Status status = field.read(config, node); !status) {
     return At(path, node.source(), fmt::format("{}.{}: {}", field.section, field.key, status.error().message()));
   }

@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "io/env.h"
+#include "rules/rule.h"
 #include "url/canonical.h"
 
 namespace portolan {
@@ -82,6 +83,13 @@ struct Config {
     bool requisites = false;
     bool sitemaps = true;
   } scope;
+
+  // What is fetched and kept, rule by rule (docs/rules.md).
+  struct Rules {
+    std::vector<Rule> rule;
+    std::string file;   // more rules, behind those of `rule`
+    Words block_lists;  // files of hosts and domains
+  } rules;
 
   struct Politeness {
     std::string user_agent = "portolan";  // a product token, or the whole field
@@ -148,6 +156,9 @@ struct Config {
   struct Page {
     uint64_t max_links = 10'000;
     bool similarity = false;
+    bool canonical = true;
+    bool alternates = true;
+    bool x_robots_tag = true;
   } page;
 
   struct Memory {
@@ -170,6 +181,7 @@ struct Config {
   struct Outputs {
     bool links = false;
     bool text = false;
+    bool honour_noindex = false;
     ByteCount file_size = Mebi(256);
   } outputs;
 

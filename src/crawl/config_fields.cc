@@ -10,6 +10,7 @@
 #include "crawl/config_values.h"
 #include "crawl/partition.h"
 #include "frontier/politeness.h"
+#include "rules/rule_file.h"
 
 namespace portolan {
 namespace {
@@ -92,6 +93,22 @@ ConfigField Field(std::string_view section, std::string_view key, std::string_vi
           .print = [access](const Config& config) { return PrintSetting(access(config)); }};
 }
 
+// The list of rules: each is a table.
+ConfigField RulesField(std::string_view comment) {
+  const auto read_at = [](Config& config, const toml::node& node, const std::string& path) -> Status {
+    ASSIGN_OR_RETURN(config.rules.rule, RulesOf(node, path));
+    return {};
+  };
+  return {.section = "rules",
+          .key = "rule",
+          .comment = comment,
+          .range = {},
+          .read = [read_at](Config& config, const toml::node& node) { return read_at(config, node, "--set"); },
+          .check = [](const Config&) -> Status { return {}; },
+          .print = [](const Config& config) { return PrintRules(config.rules.rule); },
+          .read_at = read_at};
+}
+
 // The type of a setting's number, also for settings that take a number or a word ("none").
 template <typename T>
 struct NumberOf {
@@ -147,6 +164,14 @@ const std::vector<ConfigField>& ConfigFields() {
               "Fetch what pages need to be shown, from any host: images, scripts, frames, style sheets and what those "
               "refer to (docs/requisites.md)."),
       SETTING(scope, sitemaps, "Follow the sitemaps that robots.txt names."),
+
+      RulesField(
+          "What is fetched and kept, rule by rule (docs/rules.md): of the rules with one kind of action the first that "
+          "holds decides, e.g. { action = \"exclude\", pattern = \"/calendar/\" }."),
+      SETTING(rules, file, "A file of more rules, as [[rule]] tables, behind those above; read when the crawl starts."),
+      SETTING(rules, block_lists,
+              "Files of hosts and domains that are never fetched, one per line; also hosts files and ||DOMAIN^. Read "
+              "again when they change."),
 
       SETTING(politeness, user_agent,
               "Our product token (letters, - and _), to which version and contact are added; or the whole User-Agent "
@@ -234,6 +259,10 @@ const std::vector<ConfigField>& ConfigFields() {
 
       NUMBER(page, max_links, 1, 1'000'000, "The most links taken from a page."),
       SETTING(page, similarity, "Compute 64 bits from the text of each page that identify near duplicates."),
+      SETTING(page, canonical, "Follow the link to a page's canonical URL (rel=canonical, also in a Link field)."),
+      SETTING(page, alternates,
+              "Follow <link rel=alternate>: the page in other languages (hreflang), for other devices, its feeds."),
+      SETTING(page, x_robots_tag, "Obey X-Robots-Tag fields as the robots meta elements of pages (docs/rules.md)."),
 
       NUMBER(memory, total, Mebi(128), kMostBytes,
              "Memory that the crawl may use in all. The default shrinks to three quarters of RAM or of the control "
@@ -255,6 +284,7 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(outputs, links,
               "Write the link log, links/: which page links to which, with anchor text. 'portolan links' reads it."),
       SETTING(outputs, text, "Write the text log, text/: title, headings and visible text of each page."),
+      SETTING(outputs, honour_noindex, "Leave pages that say noindex out of the text log."),
       NUMBER(outputs, file_size, Kibi(64), Gibi(1 << 10), "Begin a new file of these two logs when one is this long."),
 
       NUMBER(checkpoint, interval, seconds(1), days(1),

@@ -23,6 +23,8 @@ struct ConfigField {
   std::function<Status(Config&, const toml::node&)> read;
   std::function<Status(const Config&)> check;       // checks only the range, for a value set by code
   std::function<std::string(const Config&)> print;  // as TOML
+  // Instead of `read`, for a field whose errors say themselves in which line of `path` they are.
+  std::function<Status(Config&, const toml::node&, const std::string& path)> read_at = {};
 };
 
 // In the order in which they are printed; the fields of a section are adjacent.

@@ -26,6 +26,27 @@ TEST(ConfigTest, PrintedFormIsReadBack) {
   EXPECT_EQ(again->log.format, LogFormat::kJson);
 }
 
+TEST(ConfigTest, RulesAreReadBackAndKnowTheirLines) {
+  const auto config = ParseConfig(
+      "[rules]\nfile = \"more.toml\"\nblock_lists = [\"a.txt\"]\n[[rules.rule]]\naction = \"exclude\"\n"
+      "pattern = '\\.zip$'\n[[rules.rule]]\naction = \"limit\"\npages_per_host = 7\n",
+      "p.toml");
+  ASSERT_TRUE(config) << config.error().message();
+  ASSERT_EQ(config->rules.rule.size(), 2U);
+  EXPECT_EQ(config->rules.rule[1].Name(), "rule 2 at p.toml:7");
+  const std::string printed = ConfigToToml(*config);
+  const auto again = ParseConfig(printed, "again.toml");
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(ConfigToToml(*again), printed);
+  EXPECT_EQ(again->rules.rule[0].patterns, std::vector<std::string>{"\\.zip$"});
+  EXPECT_EQ(ParseConfig("[rules]\nrule = [\n{ action = \"exclude\" },\n{ act = 1 },\n]\n", "p.toml").error().message(),
+            "p.toml:4: unknown key 'act' in a rule: did you mean 'action'?");
+  Config set;
+  ASSERT_TRUE(SetConfig(set, "rules.rule", "[{ action = 'exclude', host = 'a.org' }]"));
+  EXPECT_EQ(set.rules.rule.size(), 1U);
+  EXPECT_FALSE(SetConfig(set, "rules.rule", "[{ action = 'forbid' }]"));
+}
+
 TEST(ConfigTest, MistakesNameFileLineAndNearestName) {
   const auto message = [](std::string_view text) { return ParseConfig(text, "p.toml").error().message(); };
   EXPECT_EQ(message("[log]\n\nlevl = \"info\""), "p.toml:3: unknown key in [log] 'levl': did you mean 'level'?");

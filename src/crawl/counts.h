@@ -16,10 +16,10 @@ struct CrawlCounts {
   std::array<uint64_t, 1000> statuses{};            // of answers; index 0: no status or one out of range
   uint64_t denied = 0;                              // robots.txt forbids it
   uint64_t unreachable = 0;                         // robots.txt could not be fetched
-  uint64_t excluded = 0;                            // it was in scope when found, and the scope has changed since
-  uint64_t fetches = 0;                             // answers and failures, robots.txt and repeats included
-  uint64_t robots = 0;                              // of them: robots.txt
-  uint64_t retries = 0;                             // fetches that will be repeated
+  uint64_t excluded = 0;  // scope, rules, block lists or limits have changed since it was found
+  uint64_t fetches = 0;   // answers and failures, robots.txt and repeats included
+  uint64_t robots = 0;    // of them: robots.txt
+  uint64_t retries = 0;   // fetches that will be repeated
   uint64_t wire_bytes = 0;
   uint64_t body_bytes = 0;
   uint64_t archived = 0;      // captures written
@@ -33,6 +33,10 @@ struct CrawlCounts {
   uint64_t too_many_hops = 0;   // redirects not followed
   uint64_t url_too_long = 0;    // not in `links`: the URL was over the limit of length
   uint64_t too_many_links = 0;  // not in `links`: the page had too many
+  uint64_t by_rule = 0;         // links not followed, and URLs that ended, because a rule excludes them
+  uint64_t blocked = 0;         // the same for block lists
+  uint64_t over_limit = 0;      // and for the page limits of rules
+  uint64_t dropped = 0;         // answers that a rule excludes by size or type: not kept, links not followed
   uint64_t seeds = 0;
   uint64_t outages = 0;    // of the network, or of the name servers
   uint64_t shortages = 0;  // how often there was no descriptor for another connection
@@ -63,16 +67,17 @@ struct CrawlCounts {
     return sum;
   }
 
-  static const std::array<uint64_t CrawlCounts::*, 22> kSingle;  // all counts that are single numbers
+  static const std::array<uint64_t CrawlCounts::*, 26> kSingle;  // all counts that are single numbers
 };
 
-inline constexpr std::array<uint64_t CrawlCounts::*, 22> CrawlCounts::kSingle = {
+inline constexpr std::array<uint64_t CrawlCounts::*, 26> CrawlCounts::kSingle = {
     &CrawlCounts::denied,        &CrawlCounts::unreachable,  &CrawlCounts::excluded,       &CrawlCounts::fetches,
     &CrawlCounts::robots,        &CrawlCounts::retries,      &CrawlCounts::wire_bytes,     &CrawlCounts::body_bytes,
     &CrawlCounts::archived,      &CrawlCounts::links,        &CrawlCounts::out_of_scope,   &CrawlCounts::too_deep,
     &CrawlCounts::nofollow,      &CrawlCounts::sitemaps_off, &CrawlCounts::embeds_off,     &CrawlCounts::offered,
     &CrawlCounts::too_many_hops, &CrawlCounts::url_too_long, &CrawlCounts::too_many_links, &CrawlCounts::seeds,
-    &CrawlCounts::outages,       &CrawlCounts::shortages};
+    &CrawlCounts::outages,       &CrawlCounts::shortages,    &CrawlCounts::by_rule,        &CrawlCounts::blocked,
+    &CrawlCounts::over_limit,    &CrawlCounts::dropped};
 // A count that is missing in the list would be lost when shards are added up.
 static_assert(sizeof(CrawlCounts) == sizeof(CrawlCounts::done) + sizeof(CrawlCounts::outcomes) +
                                          sizeof(CrawlCounts::statuses) +

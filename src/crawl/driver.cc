@@ -291,6 +291,15 @@ void Driver::RequestStop() {
   }
 }
 
+void Driver::SetBlockList(const std::shared_ptr<const BlockList>& list) {
+  if (over_) return;
+  for (uint32_t i = 0; i < shards_.size(); ++i) {
+    const Held held(*this, i);
+    shards_[i]->OnBlockList(list, Now());
+  }
+  WakeShards();
+}
+
 void Driver::Cancel() {
   cancel_at_ns_ = kNever;
   owner_.CancelFetches();

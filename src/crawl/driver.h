@@ -112,6 +112,8 @@ class Driver {
   void RequestStop();
   // Called for an error of an output's thread: it pauses or ends the crawl.
   void OnDiskError(const Error& error);
+  // Gives the shards the block lists of now.
+  void SetBlockList(const std::shared_ptr<const BlockList>& list);
   // Asks for a checkpoint that begins after this call. `answer` is called once, possibly from inside the call.
   void AskForCheckpoint(std::function<void(const Status&)> answer);
   Status CheckpointNow();  // waits for it

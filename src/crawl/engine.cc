@@ -182,6 +182,7 @@ Status Engine::OpenShards(const ShardOptions& whole, uint32_t shards) {
 
 Engine::~Engine() {
   control_.reset();
+  watch_thread_.reset();
   StopThreads();
   for (const auto& seat : seats_) {
     seat->pages.Close();
@@ -364,6 +365,27 @@ void Engine::OnAsked(LocalServer::ClientId client, const std::string& line) {
   });
 }
 
+// A look may read long files: the thread of its own posts what it found, and the driver tells the shards.
+void Engine::WatchBlockLists() {
+  if (options_.block_lists.empty()) return;
+  watcher_ = std::make_unique<BlockListWatcher>(env_, options_.block_lists, options_.max_block_names, options_.blocked);
+  block_names_ = options_.blocked.list ? options_.blocked.list->size() : 0;
+  watch_thread_ = std::make_unique<WorkerPool>(1, "block-lists");
+  const auto look = [this] {
+    if (watching_.exchange(true)) return;
+    watch_thread_->Submit([this] {
+      if (std::shared_ptr<const BlockList> list = watcher_->Look()) {
+        loop_->Post([this, list = std::move(list)] {
+          block_names_ = list->size();
+          driver_->SetBlockList(list);
+        });
+      }
+      watching_ = false;
+    });
+  };
+  loop_->AddTimer(options_.look_at_lists_ns, look, options_.look_at_lists_ns);
+}
+
 CrawlProgress Engine::Picture() {
   CrawlProgress picture;
   const Moment now = Now();
@@ -395,6 +417,8 @@ CrawlProgress Engine::Picture() {
                                  .max_url_length = options_.page.link.max_length,
                                  .max_links = options_.page.max_links,
                                  .max_body = options_.fetch.limits.max_body});
+  picture.block_names = block_names_;
+  if (watcher_) picture.block_list_trouble = watcher_->Trouble();
   picture.max_pages = options_.shard.max_pages;
   picture.goal_pages = options_.pages_are_goal ? options_.shard.max_pages : 0;
   picture.max_bytes = options_.shard.max_bytes;
@@ -408,11 +432,13 @@ Result<CrawlProgress> Engine::Run(const Show& show) {
   RETURN_IF_ERROR(driver_->Begin());
   loop_->AddTimer(options_.show_ns, [&] { show(Picture()); }, options_.show_ns);
   Listen();
+  WatchBlockLists();
   StartThreads();
   WakeShards();
   WakeDriver();
   loop_->Run();
   StopThreads();
+  watch_thread_.reset();
 
   RETURN_IF_ERROR(driver_->status());
   if (cancelling_.joinable()) cancelling_.join();

@@ -7,6 +7,7 @@
 //   2n merge threads   DRUM rounds: those of URLseen, which may be long, and all others
 //   1 checkpoint thread  syncs of the state's files, the manifest
 //   writing threads    one per archive directory, one per log
+//   1 thread           that reads block lists again when they change, if there are any
 //
 // The threads exchange only messages: fetch tasks, PageResult, Resolution, records to write, and what shards send to
 // each other (exchange.h). Only the driver reads a shard from outside, between two of its turns, while it holds the
@@ -35,6 +36,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "crawl/block_list_watcher.h"
 #include "crawl/driver.h"
 #include "crawl/exchange.h"
 #include "crawl/hash_key_store.h"
@@ -85,6 +87,10 @@ struct EngineOptions {
   uint64_t answer_bytes = uint64_t{256} << 20;  // that all answers together may hold, from the socket to the disk
   bool pages_are_goal = false;                  // the user set shard.max_pages; it is not just the default
   bool time_parse = false;                      // measure the CPU time of PageMaker, on a sample of the pages
+  std::vector<std::string> block_lists;         // files, read again when they change; shard.scope has what is in them
+  LoadedBlockList blocked;                      // what was read from them
+  uint64_t max_block_names = 0;                 // the most names that they may have
+  int64_t look_at_lists_ns = 1'000'000'000;     // how often it is checked whether they have changed
   uint64_t reserve_bytes = 0;                   // free bytes below which the crawl pauses
   int64_t retry_ns = 2'000'000'000;             // between two checks of a disk that is full
   int64_t stop_grace_ns = 3'000'000'000;        // after RequestStop; then what is in flight is cancelled
@@ -161,6 +167,7 @@ class Engine : private FetchHandler, private OutputPort, private Driver::Owner {
   void Tick();  // this and everything below: on the driver's thread
   void Listen();
   void OnAsked(LocalServer::ClientId client, const std::string& line);
+  void WatchBlockLists();
   CrawlProgress Picture();
 
   Env& env_;
@@ -189,11 +196,15 @@ class Engine : private FetchHandler, private OutputPort, private Driver::Owner {
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<LocalServer> control_;
+  std::unique_ptr<BlockListWatcher> watcher_;  // null: there are no block lists
+  std::atomic<bool> watching_{false};          // a look is running
+  std::unique_ptr<WorkerPool> watch_thread_;   // uses watcher_ and loop_
 
   std::atomic<bool> tick_woken_{false};
   EventLoop::Id tick_timer_{};
   int64_t tick_at_ns_ = Driver::kNever;  // kNever: no timer is set
   int64_t run_began_ns_ = 0;
+  uint64_t block_names_ = 0;
   CrawlCounts session_start_;
 };
 

@@ -22,6 +22,12 @@ uint64_t& CountOf(CrawlCounts& counts, LinkFate fate) {
       return counts.embeds_off;
     case LinkFate::kOutOfScope:
       return counts.out_of_scope;
+    case LinkFate::kRule:
+      return counts.by_rule;
+    case LinkFate::kBlocked:
+      return counts.blocked;
+    case LinkFate::kOverLimit:
+      return counts.over_limit;
     case LinkFate::kTooManyHops:
       return counts.too_many_hops;
     case LinkFate::kTooDeep:
@@ -33,7 +39,7 @@ uint64_t& CountOf(CrawlCounts& counts, LinkFate fate) {
 }
 
 LinkFate LinkFilter::Judge(const LinkSource& from, const FoundLink& link, std::string_view url, Scope& scope,
-                           UrlRecord& record) const {
+                           UrlRecord& record, const Rule*& limit) const {
   const bool redirect = (link.flags & kFoundRedirect) != 0;
   const bool embed = (link.flags & kFoundEmbed) != 0;
   const bool needed = rules_.requisites && (link.flags & kFoundRequisite) != 0 && from.requisite < kRequisiteSteps;
@@ -59,8 +65,13 @@ LinkFate LinkFilter::Judge(const LinkSource& from, const FoundLink& link, std::s
   const bool sitemap = (link.flags & kFoundSitemapFile) != 0 || (redirect && from.kind == UrlKind::kSitemap);
   if (sitemap) record.kind = UrlKind::kSitemap;
   if (rules_.depth_limited && record.depth > rules_.max_depth) return LinkFate::kTooDeep;
-  if (!scope.Admits(record, link.host_hash)) return LinkFate::kOutOfScope;
-  record.priority = static_cast<uint8_t>(std::min<uint32_t>(record.depth, rules_.priorities - 1));
+  const ScopeVerdict verdict = scope.Judge(record, link.host_hash);
+  if (verdict.answer == ScopeAnswer::kRule) return LinkFate::kRule;
+  if (verdict.answer == ScopeAnswer::kBlocked) return LinkFate::kBlocked;
+  if (!verdict.inside()) return LinkFate::kOutOfScope;
+  limit = verdict.rules.limit;
+  const uint32_t priority = verdict.rules.priority == nullptr ? record.depth : verdict.rules.priority->priority;
+  record.priority = static_cast<uint8_t>(std::min<uint32_t>(priority, rules_.priorities - 1));
   record.via = ViaOf(from.url, url);
   return LinkFate::kFollowed;
 }

@@ -23,6 +23,9 @@ enum class LinkFate : uint8_t {
   kNofollow,     // the link says so
   kEmbedsOff,    // an image or a script that no page needs, and the settings do not want embeds
   kOutOfScope,
+  kRule,         // a rule excludes it
+  kBlocked,      // its host is on a block list
+  kOverLimit,    // a rule limits the pages of its host or domain, and they were fetched; the shard finds that out
   kTooManyHops,  // of redirects
   kTooDeep,
 };
@@ -55,9 +58,10 @@ class LinkFilter {
  public:
   explicit LinkFilter(const LinkRules& rules) : rules_(rules) {}
 
-  // If the fate is kFollowed, `record` is what to fetch. Its views point into `url` and `from`.
-  LinkFate Judge(const LinkSource& from, const FoundLink& link, std::string_view url, Scope& scope,
-                 UrlRecord& record) const;
+  // If the fate is kFollowed, `record` is what to fetch, and `limit` the rule that limits its pages; null: none does.
+  // The record's views point into `url` and `from`.
+  LinkFate Judge(const LinkSource& from, const FoundLink& link, std::string_view url, Scope& scope, UrlRecord& record,
+                 const Rule*& limit) const;
 
  private:
   const LinkRules rules_;

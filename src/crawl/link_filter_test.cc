@@ -19,7 +19,8 @@ class LinkFilterTest : public testing::Test {
     scope_options_.requisites = rules_.requisites;
     Scope scope = Scope::Create(scope_options_).value();
     const FoundLink link{.hash = Hash64(url), .host_hash = HostKey(url, HashKey::Known()), .flags = flags};
-    return LinkFilter(rules_).Judge(from_, link, url, scope, record_);
+    const Rule* limit = nullptr;
+    return LinkFilter(rules_).Judge(from_, link, url, scope, record_, limit);
   }
 
   ScopeOptions scope_options_;

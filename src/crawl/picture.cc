@@ -33,6 +33,7 @@ void AddShard(const Shard& shard, Moment now, CrawlProgress& picture) {
   picture.hosts += shard.frontier().counts().hosts;
   picture.rules_reads += shard.gate().rules_reads();
   picture.rules_reads_at_fetch += shard.gate().rules_reads_at_fetch();
+  picture.limits_forgotten += shard.limits_forgotten();
   picture.hosts_crawled += shard.hosts().hosts();
   picture.hosts_counted = picture.hosts_counted && shard.hosts().complete();
   Append(picture.top_hosts, shard.hosts().Top(kShownHosts));

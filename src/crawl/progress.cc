@@ -50,6 +50,11 @@ std::vector<LeftOut> LeftOutOf(const CrawlCounts& counts, const LeftOutLimits& l
   links(counts.url_too_long, fmt::format("of more than {}", Counted(limits.max_url_length, "byte")),
         "scope.max_url_length");
   links(counts.too_many_links, fmt::format("beyond {} of a page", Counted(limits.max_links, "link")), "page.max_links");
+  add(counts.by_rule, "URL that a rule excludes", "URLs that rules exclude", "rules");
+  add(counts.blocked, "URL of a host on a block list", "URLs of hosts on block lists", "rules.block_lists");
+  add(counts.over_limit, "URL beyond the page limit of a rule", "URLs beyond the page limits of rules", "rules");
+  add(counts.dropped, "answer that a rule excludes by size or type", "answers that rules exclude by size or type",
+      "rules");
   add(counts.sitemaps_off, "sitemap", "sitemaps", "scope.sitemaps");
   const auto cut = [&](FetchOutcome outcome) { return counts.outcomes[static_cast<size_t>(outcome)]; };
   const std::string at = fmt::format(" cut at {}", FormatBytes(limits.max_body));
@@ -107,6 +112,13 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["robots_unreachable"] = counts.unreachable;
   json["out_of_scope"] = counts.out_of_scope;
   json["excluded"] = counts.excluded;
+  json["excluded_by_rule"] = counts.by_rule;
+  json["blocked"] = counts.blocked;
+  json["over_limit"] = counts.over_limit;
+  json["dropped"] = counts.dropped;
+  json["block_names"] = progress.block_names;
+  json["block_list_trouble"] = progress.block_list_trouble;
+  json["limits_forgotten"] = progress.limits_forgotten;
   json["too_deep"] = counts.too_deep;
   json["nofollow"] = counts.nofollow;
   json["too_many_redirects"] = counts.too_many_hops;

@@ -56,8 +56,11 @@ struct CrawlProgress {
   std::vector<AwaitedUrl> awaited;             // URLs that failed and are tried again later: the next few
   std::vector<HostTrouble> unreachable_hosts;  // given up in this run, the first few
   std::vector<LeftOut> left_out;
-  uint64_t max_pages = 0;   // limits, 0: none
-  uint64_t goal_pages = 0;  // max_pages if the user set it; 0: max_pages is only a safety limit
+  uint64_t block_names = 0;        // on the block lists that are in force
+  std::string block_list_trouble;  // why the lists as they are now are not in force; empty: they are
+  uint64_t limits_forgotten = 0;   // counts of pages for limits that were dropped for lack of memory, in this run
+  uint64_t max_pages = 0;          // limits, 0: none
+  uint64_t goal_pages = 0;         // max_pages if the user set it; 0: max_pages is only a safety limit
   uint64_t max_bytes = 0;
   double max_seconds = 0;
 };

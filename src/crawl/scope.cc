@@ -50,18 +50,66 @@ bool Scope::HostInside(std::string_view host) const {
 }
 
 bool Scope::ExcludesOrigin(std::string_view origin) const {
-  if (exclude_.empty() && globs_.empty()) return false;
   const std::string root = std::string(origin) + "/";
+  if (rules_ && rules_->ExcludesHost(HostOf(root)) != nullptr) return true;
+  // A rule may include what a block list names.
+  if (blocked_ && !(rules_ && rules_->has(RuleAction::kInclude)) && blocked_->Has(HostOf(root))) return true;
+  if (exclude_.empty() && globs_.empty()) return false;
   if (Below(HostOf(root), exclude_)) return true;
   // The glob's last star matches whatever follows the root.
   return std::any_of(globs_.begin(), globs_.end(),
                      [&](const std::string& glob) { return glob.ends_with('*') && Matches(glob, root); });
 }
 
-bool Scope::Contains(std::string_view url, uint64_t host) {
+const Scope::Known& Scope::KnownOf(std::string_view url, uint64_t host) {
   Known& known = cache_[host % kCache];
-  if (known.host != host) known = {host, HostInside(HostOf(url))};
-  if (!known.inside) {
+  if (known.host != host) known = {host, HostInside(HostOf(url)), blocked_ && blocked_->Has(HostOf(url))};
+  return known;
+}
+
+void Scope::SetBlocked(std::shared_ptr<const BlockList> blocked) {
+  blocked_ = std::move(blocked);
+  std::ranges::fill(cache_, Known{});
+}
+
+RuleUrl Scope::ForRules(const UrlRecord& record) {
+  return {.url = record.url,
+          .host = HostOf(record.url),
+          .depth = record.depth,
+          .kind = record.requisite > 0               ? kRuleRequisite
+                  : record.kind == UrlKind::kSitemap ? kRuleSitemap
+                                                     : kRulePage};
+}
+
+ScopeVerdict Scope::Judge(const UrlRecord& record, uint64_t host, bool seed) {
+  const auto by_mode = [&] {
+    if (seed) return !Excludes(record.url);
+    return Contains(record.url, host) || (requisites_ && record.requisite > 0 && !Excludes(record.url));
+  };
+  ScopeVerdict verdict;
+  const auto answer = [&](ScopeAnswer what) {
+    verdict.answer = what;
+    return verdict;
+  };
+  // Most links lead out of scope; without an include no rule needs to be asked about them.
+  const bool may_include = rules_ && rules_->has(RuleAction::kInclude);
+  if (!may_include && !by_mode()) return verdict;
+  if (rules_) verdict.rules = rules_->Judge(ForRules(record));
+  if (verdict.rules.Includes()) return answer(Excludes(record.url) ? ScopeAnswer::kOutside : ScopeAnswer::kInside);
+  if (may_include && !by_mode()) return verdict;
+  if (verdict.rules.Excludes()) return answer(ScopeAnswer::kRule);
+  if (blocked_ && KnownOf(record.url, host).blocked) return answer(ScopeAnswer::kBlocked);
+  return answer(ScopeAnswer::kInside);
+}
+
+const Rule* Scope::ExcludesAnswer(const UrlRecord& record, const RuleAnswer& answer) const {
+  if (!judges_answers()) return nullptr;
+  const Rule* rule = rules_->JudgeAnswer(ForRules(record), answer);
+  return rule != nullptr && rule->action == RuleAction::kExclude ? rule : nullptr;
+}
+
+bool Scope::Contains(std::string_view url, uint64_t host) {
+  if (!KnownOf(url, host).inside) {
     if (include_prefixes_.empty()) return false;
     const bool below = std::any_of(include_prefixes_.begin(), include_prefixes_.end(),
                                    [&](const std::string& prefix) { return url.starts_with(prefix); });

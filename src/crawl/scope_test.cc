@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "flow/url_record.h"
+#include "rules/rule_file.h"
 
 namespace portolan {
 namespace {
@@ -43,6 +44,50 @@ TEST(ScopeTest, ListsAddAndTakeAway) {
   EXPECT_FALSE(In(scope, "https://a.example/x.zip"));
   EXPECT_FALSE(In(scope, "https://a.example/calendar/2031/"));
   EXPECT_TRUE(In(scope, "https://a.example/x.zip.html"));
+}
+
+ScopeAnswer AnswerOf(Scope& scope, std::string_view url, bool seed = false) {
+  UrlRecord record;
+  record.url = url;
+  return scope.Judge(record, HostKey(url, HashKey::Known()), seed).answer;
+}
+
+TEST(ScopeTest, RulesGoBeforeBlockListsAndThese) {
+  ScopeOptions options{.mode = ScopeMode::kHost, .seeds = {"http://a.example/"}, .exclude_urls = {"*never*"}};
+  options.rules = RuleSet::Create(ParseRuleFile("rule = [{action='include', host='friend.example'},"
+                                                "{action='exclude', host='a.example', extension='zip'},"
+                                                "{action='exclude', host='bad.example'}]",
+                                                "r.toml")
+                                      .value())
+                      .value();
+  BlockList::Builder builder(10);
+  ASSERT_TRUE(builder.Add("friend.example\nblocked.example\n", "b.txt"));
+  options.blocked = builder.Finish();
+  Scope scope = Scope::Create(options).value();
+  EXPECT_EQ(AnswerOf(scope, "http://a.example/x"), ScopeAnswer::kInside);
+  EXPECT_EQ(AnswerOf(scope, "http://a.example/x.zip"), ScopeAnswer::kRule);
+  EXPECT_EQ(AnswerOf(scope, "http://a.example/x.zip", /*seed=*/true), ScopeAnswer::kRule);
+  EXPECT_EQ(AnswerOf(scope, "http://friend.example/"), ScopeAnswer::kInside) << "though it is on a list";
+  EXPECT_EQ(AnswerOf(scope, "http://friend.example/never"), ScopeAnswer::kOutside);
+  EXPECT_EQ(AnswerOf(scope, "http://other.example/"), ScopeAnswer::kOutside);
+  EXPECT_EQ(AnswerOf(scope, "http://blocked.example/"), ScopeAnswer::kOutside);
+  EXPECT_EQ(AnswerOf(scope, "http://blocked.example/", /*seed=*/true), ScopeAnswer::kBlocked);
+  EXPECT_TRUE(scope.ExcludesOrigin("http://bad.example:81"));
+  EXPECT_FALSE(scope.ExcludesOrigin("http://friend.example"));
+  EXPECT_FALSE(scope.ExcludesOrigin("http://a.example"));
+  scope.SetBlocked(nullptr);
+  EXPECT_EQ(AnswerOf(scope, "http://blocked.example/", /*seed=*/true), ScopeAnswer::kInside);
+}
+
+TEST(ScopeTest, BlockedHostsAreKnownAgainWhenTheListChanges) {
+  Scope scope = Scope::Create({.mode = ScopeMode::kAny}).value();
+  EXPECT_EQ(AnswerOf(scope, "http://www.b.example/"), ScopeAnswer::kInside);
+  BlockList::Builder builder(10);
+  ASSERT_TRUE(builder.Add("b.example\n", "b.txt"));
+  scope.SetBlocked(builder.Finish());
+  EXPECT_EQ(AnswerOf(scope, "http://www.b.example/"), ScopeAnswer::kBlocked);
+  EXPECT_TRUE(scope.ExcludesOrigin("http://www.b.example"));
+  EXPECT_EQ(AnswerOf(scope, "http://a.example/"), ScopeAnswer::kInside);
 }
 
 TEST(ScopeTest, ExclusionsAreKnownWhateverTheModeSays) {

@@ -45,6 +45,12 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   if (options.admission.enabled) {
     ASSIGN_OR_RETURN(shard->admission_, Admission::Open(env, manifest, lanes.others, options.admission));
   }
+  if (const RuleSet* const rules = shard->scope_.rules(); rules != nullptr && rules->has(RuleAction::kLimit)) {
+    ASSIGN_OR_RETURN(shard->page_limits_, PageLimits::Open(env, manifest, *rules,
+                                                           {.name = ShardName(options.shard, "limits"),
+                                                            .memory = options.limits_memory,
+                                                            .key = options.key}));
+  }
   ASSIGN_OR_RETURN(shard->gate_, Gate::Open(env, manifest, lanes.others, options.gate));
   const uint64_t room =
       std::min(shard->seen_->EmptyRoom(),
@@ -104,6 +110,9 @@ Status Shard::EndFetch(PageResult&& result, Moment now) {
   const bool page = record.kind == UrlKind::kPage && FollowOf(result.outcome, result.status).count == CountAs::kFetched;
   if (HasAnswer(result.outcome)) hosts_.Add(flight.host, HostOf(record.url), page, result.wire_bytes);
   if (result.outcome == FetchOutcome::kShortage) OnShortage(now);
+  if (page_limits_) {
+    page_limits_->End(flight.claim, FollowOf(result.outcome, result.status).count == CountAs::kFetched);
+  }
   const uint64_t pages = counts_.pages();
   RETURN_IF_ERROR(Finish(result, record, flight, now));
   if (record.kind != UrlKind::kRobots) limits_->End(counts_.pages() > pages);
@@ -195,6 +204,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       admission_->Observe(record.url, flight.host, result);
       window_.OnFetched();
     }
+    DropByRule(record, result, line);
     EndUrl(record, result, std::move(line));
     return {};
   }
@@ -229,16 +239,15 @@ void Shard::EndUrl(const UrlRecord& record, PageResult& result, FetchLine about)
 
 void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
   // A URL that is now out of scope ends for that reason, not because of robots.txt, which was not fetched for it.
-  if (!InScope(record, HostKey(record.url, options_.key))) {
-    ++counts_.excluded;
-    return EndUnfetched(record, "out_of_scope", now);
+  if (const KeptOut why = WhatKeepsOut(record, HostKey(record.url, options_.key))) {
+    return EndKeptOut(record, why, now);
   }
   const bool rules = reason == DenyReason::kRules;
   ++(rules ? counts_.denied : counts_.unreachable);
   EndUnfetched(record, rules ? "robots_denied" : "robots_unreachable", now);
 }
 
-void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now) {
+void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, const Rule* rule) {
   if (admission_ != nullptr) admission_->OnDenied(record.url);
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
   PageResult none;
@@ -250,6 +259,7 @@ void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment n
   line.via = record.via.ToString();
   line.attempt = 0;
   line.denied = why;
+  if (rule != nullptr) line.rule = rule->Name();
   outputs_.Write(none, std::move(line));
 }
 
@@ -260,9 +270,8 @@ Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {
 // REQUIRES: the gate has room.
 Status Shard::AddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
   // Tested here so that robots.txt is not fetched for a URL that is out of scope.
-  if (!InScope(record, HostKey(record.url, options_.key))) {
-    ++counts_.excluded;
-    EndUnfetched(record, "out_of_scope", now);
+  if (const KeptOut why = WhatKeepsOut(record, HostKey(record.url, options_.key))) {
+    EndKeptOut(record, why, now);
     return {};
   }
   return gate_->Add(record, sink, GateTime(now));
@@ -286,7 +295,11 @@ Status Shard::OfferLinks(const PageResult& result, const UrlRecord& record, cons
   const LinkList& list = result.links;
   if (list.links.empty()) return {};
   LinkSource from{.kind = result.kind, .depth = record.depth, .hops = record.hops, .requisite = record.requisite};
-  from.beyond = record.requisite > 0 && !scope_.Contains(record.url, flight.host);
+  if (record.requisite > 0) {
+    UrlRecord as_page = record;
+    as_page.requisite = 0;
+    from.beyond = !scope_.Judge(as_page, flight.host).inside();
+  }
   if (options_.via) from.url = record.kind == UrlKind::kRobots ? RobotsTarget(record.url) : record.url;
   // Only pages vouch: a line in robots.txt or a redirect is too cheap.
   const bool vouches = admission_ != nullptr && record.kind == UrlKind::kPage;
@@ -294,7 +307,10 @@ Status Shard::OfferLinks(const PageResult& result, const UrlRecord& record, cons
   for (const FoundLink& link : list.links) {
     const std::string_view url = list.UrlOf(link);
     UrlRecord found;
-    const LinkFate fate = filter_.Judge(from, link, url, scope_, found);
+    const Rule* limit = nullptr;
+    LinkFate fate = filter_.Judge(from, link, url, scope_, found, limit);
+    const uint32_t owner = fate == LinkFate::kFollowed ? OwnerOf(url, link.host_hash) : 0;
+    if (fate == LinkFate::kFollowed && OverLimit(limit, url, link.host_hash, owner)) fate = LinkFate::kOverLimit;
     ++counts_.links;
     ++CountOf(counts_, fate);
     if (fate != LinkFate::kFollowed) continue;
@@ -303,7 +319,7 @@ Status Shard::OfferLinks(const PageResult& result, const UrlRecord& record, cons
       if (target != pld) RETURN_IF_ERROR(admission_->Vouch(pld, target));
     }
     EncodeUrlRecord(found, encoded_);
-    RETURN_IF_ERROR(Offer(link.hash, encoded_, OwnerOf(url, link.host_hash)));
+    RETURN_IF_ERROR(Offer(link.hash, encoded_, owner));
   }
   return {};
 }
@@ -328,6 +344,9 @@ std::vector<Checkpointable*> Shard::Checkpointables() {
   std::vector<Checkpointable*> all = {this, seeds_.get(), arrivals_.get()};
   for (const auto& part : {seen_->Checkpointables(), gate_->Checkpointables(), frontier_->Checkpointables()}) {
     all.insert(all.end(), part.begin(), part.end());
+  }
+  if (page_limits_) {
+    for (Checkpointable* part : page_limits_->Checkpointables()) all.push_back(part);
   }
   if (admission_ != nullptr) {
     for (Checkpointable* part : admission_->Checkpointables()) all.push_back(part);

@@ -2,7 +2,7 @@
 // acts by commands.
 //
 //   events     OnPage (a fetch ended), OnResolved (a name was looked up), OnRoundDone (a merge ended), OnTick (time
-//              passed), AddSeed, Stop
+//              passed), OnBlockList (the block lists have changed), AddSeed, Stop
 //   commands   FetchPort (fetch this, resolve that), OutputPort (write this); merges go to an Executor
 //
 // It reads no clock, no random source and no socket: each event brings the time, randomness comes from a seed, files
@@ -69,6 +69,7 @@
 #include "crawl/limits.h"
 #include "crawl/link_filter.h"
 #include "crawl/network_guard.h"
+#include "crawl/page_limits.h"
 #include "crawl/partition.h"
 #include "crawl/pay_level.h"
 #include "crawl/scope.h"
@@ -125,6 +126,9 @@ class Shard : public Checkpointable {
     network_.BelieveOutage(connections, names, now.now_ns);
     next_wake_ns_ = now.now_ns;
   }
+
+  // The block lists have changed: from now on these are left out, whether found, waiting or to be found.
+  void OnBlockList(std::shared_ptr<const BlockList> list, Moment now);
 
   Status OnRoundDone(Moment now) { return Pump(now); }
   Status OnTick(Moment now) { return Pump(now); }
@@ -185,6 +189,8 @@ class Shard : public Checkpointable {
   // The `max` fetches that have been running longest, the oldest first.
   std::vector<FlyingUrl> Flying(size_t max, Moment now) const;
   const HostTally& hosts() const { return hosts_; }
+  // Hosts and domains whose pages were counted for a limit, and the count was dropped for lack of memory, in this run.
+  uint64_t limits_forgotten() const { return page_limits_ ? page_limits_->forgotten() : 0; }
   // The host whose waiting URLs will take longest, given the delay between two of them.
   Frontier::Slowest SlowestHost() const { return frontier_->SlowestHost(kShownHosts); }
   static constexpr uint32_t kShownHosts = 1 << 12;  // how many of the frontier's hosts are examined for all these
@@ -205,6 +211,7 @@ class Shard : public Checkpointable {
     Address address;
     uint64_t host = 0;  // HostKey
     int64_t since_ns = 0;
+    PageLimits::Claim claim = {};
   };
   class UniqueOnward;
   class GateToFrontier;
@@ -294,13 +301,22 @@ class Shard : public Checkpointable {
   Status Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now);
   void EndUrl(const UrlRecord& record, PageResult& result, FetchLine about);
   void Deny(const UrlRecord& record, DenyReason reason, Moment now);
-  // Tested again because the scope may have changed since the URL was found, when a crawl was stopped and resumed.
-  bool InScope(const UrlRecord& record, uint64_t host) {
-    const bool seed = record.depth == 0 && record.hops == 0 && record.requisite == 0;
-    return seed ? !scope_.Excludes(record.url) : scope_.Admits(record, host);
-  }
-  void EndUnfetched(const UrlRecord& record, std::string_view why, Moment now);
-  Status LeaveOut(const Dispatch& dispatch, Moment now);
+  void EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, const Rule* rule = nullptr);
+
+  // Scope, rules, block lists and page limits (shard_rules.cc):
+  struct KeptOut {
+    std::string_view outcome;    // for the log; empty: nothing keeps it out
+    const Rule* rule = nullptr;  // that keeps it out; null: not a rule
+    explicit operator bool() const { return !outcome.empty(); }
+  };
+  // What keeps a URL from being fetched. `rules`, if not null, gets the rules that hold for it.
+  KeptOut WhatKeepsOut(const UrlRecord& record, uint64_t host, RuleVerdict* rules = nullptr);
+  bool AwaitsLimit(const Dispatch& dispatch, const PageLimits::Claim& claim, const Rule& limit, Moment now);
+  void EndKeptOut(const UrlRecord& record, const KeptOut& why, Moment now);
+  bool OverLimit(const Rule* limit, std::string_view url, uint64_t host, uint32_t owner);
+  void DropByRule(const UrlRecord& record, PageResult& result, FetchLine& line);
+  void SetSeedPriority(UrlRecord& record);
+  Status LeaveOut(const Dispatch& dispatch, const KeptOut& why, Moment now);
   GateNow GateTime(Moment now) const {
     return {now.now_ns, static_cast<uint32_t>((calendar_ns_ + now.now_ns - opened_ns_) / 1'000'000'000)};
   }
@@ -323,6 +339,7 @@ class Shard : public Checkpointable {
   std::unique_ptr<Admission> admission_;  // null without budgets
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Frontier> frontier_;
+  std::unique_ptr<PageLimits> page_limits_;  // null: no rule limits pages
 
   std::unordered_map<uint64_t, InFlight> in_flight_;  // iterated for displays only
   bool is_new_ = true;

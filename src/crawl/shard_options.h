@@ -77,6 +77,7 @@ struct ShardOptions {
   UrlSeenOptions seen{.pace = {.patience_ns = 200'000'000}};
   GateOptions gate;
   AdmissionOptions admission;
+  uint64_t limits_memory = uint64_t{8} << 20;  // for the page limits of rules, if there are any
   OutageOptions outage;
   // Shared by all shards of the crawl, made from max_pages, max_bytes and max_time_ns; null: Open makes one.
   std::shared_ptr<Limits> limits = nullptr;

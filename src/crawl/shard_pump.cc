@@ -73,10 +73,12 @@ Status Shard::OfferSeeds(bool* moved) {
   for (uint64_t offered = 0; offered < room && seeds_->size() > 0; ++offered) {
     ASSIGN_OR_RETURN(const std::string* bytes, seeds_->Front());
     if (bytes == nullptr) break;
-    const std::optional<UrlRecord> record = DecodeUrlRecord(*bytes);
+    std::optional<UrlRecord> record = DecodeUrlRecord(*bytes);
     if (!record) return Fail(ErrorCode::kCorrupt, "the queue of seeds holds bytes that are not a URL record");
     if (!HasRoomElsewhere()) break;
-    RETURN_IF_ERROR(Offer(options_.key.Hash(record->url), *bytes, OwnerOf(record->url)));
+    SetSeedPriority(*record);
+    EncodeUrlRecord(*record, encoded_);
+    RETURN_IF_ERROR(Offer(options_.key.Hash(record->url), encoded_, OwnerOf(record->url)));
     seeds_->PopFront();
     ++counts_.seeds;
     *moved = true;
@@ -201,7 +203,7 @@ void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
 
 // The URL's turn has come, but it is no longer in scope. If nothing of an origin may be fetched, its robots.txt is not
 // fetched either, and its URLs end at the gate.
-Status Shard::LeaveOut(const Dispatch& dispatch, Moment now) {
+Status Shard::LeaveOut(const Dispatch& dispatch, const KeptOut& why, Moment now) {
   const std::string copy = EncodeUrlRecord(dispatch.record);  // Skip frees the slot's copy
   frontier_->Skip(dispatch.slot);
   const UrlRecord record = DecodeUrlRecord(copy).value();
@@ -211,18 +213,24 @@ Status Shard::LeaveOut(const Dispatch& dispatch, Moment now) {
     none.hopeless = true;
     return SendRobotsAnswer(record, none, now);
   }
-  ++counts_.excluded;
-  EndUnfetched(record, "out_of_scope", now);
+  EndKeptOut(record, why, now);
   return {};
 }
 
 Status Shard::Start(const Dispatch& dispatch, Moment now) {
   const UrlRecord& record = dispatch.record;
   const bool robots = record.kind == UrlKind::kRobots;
-  if (robots ? scope_.ExcludesOrigin(RobotsOrigin(record.url)) : !InScope(record, dispatch.host)) {
-    return LeaveOut(dispatch, now);
-  }
+  if (robots && scope_.ExcludesOrigin(RobotsOrigin(record.url))) return LeaveOut(dispatch, {}, now);
+  RuleVerdict rules;
+  PageLimits::Claim claim;
   if (!robots) {
+    if (const KeptOut why = WhatKeepsOut(record, dispatch.host, &rules)) {
+      return LeaveOut(dispatch, why, now);
+    }
+    if (rules.limit != nullptr && page_limits_) {
+      claim = page_limits_->ClaimOf(*rules.limit, record.url, dispatch.host);
+      if (AwaitsLimit(dispatch, claim, *rules.limit, now)) return {};
+    }
     GateToFrontier passed(*this, now);
     ASSIGN_OR_RETURN(const Verdict verdict, gate_->AtFetch(record, GateTime(now).unix_s));
     if (verdict != Verdict::kAllowed) {
@@ -233,13 +241,17 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
       // Its rules are too old, so it goes through the robots loop again.
       return AddToGate(mine, passed, now);
     }
-    if (const auto delay = gate_->CrawlDelayMs(record, GateTime(now).unix_s)) {
-      frontier_->SetCrawlDelay(dispatch.host, int64_t{*delay} * 1'000'000);
+    const auto delay = gate_->CrawlDelayMs(record, GateTime(now).unix_s);
+    if (delay || (scope_.rules() != nullptr && scope_.rules()->has(RuleAction::kRate))) {
+      frontier_->SetCrawlDelay(dispatch.host, int64_t{delay.value_or(0)} * 1'000'000,
+                               rules.rate == nullptr ? 0 : rules.rate->delay_ns);
     }
+    if (page_limits_) page_limits_->Begin(claim);
   }
   if (record.attempts == 0) hurried_ = false;
   const uint64_t id = next_id_++;
-  in_flight_.emplace(id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address, dispatch.host, now.now_ns});
+  in_flight_.emplace(
+      id, InFlight{dispatch.slot, EncodeUrlRecord(record), dispatch.address, dispatch.host, now.now_ns, claim});
   FetchTask task;
   task.id = id;
   task.kind = record.kind;

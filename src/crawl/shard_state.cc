@@ -45,6 +45,10 @@ void ForEachCount(Counts& counts, Each each) {
   each("seeds", counts.seeds);
   each("outages", counts.outages);
   each("shortages", counts.shortages);
+  each("by_rule", counts.by_rule);
+  each("blocked", counts.blocked);
+  each("over_limit", counts.over_limit);
+  each("dropped", counts.dropped);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "crawl/memory_plan.h"
 #include "crawl/partition.h"
+#include "crawl/rule_files.h"
 #include "io/process.h"
 #include "url/link.h"
 
@@ -86,6 +87,11 @@ ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::
   }
   shard.gate.request_timeout_s =
       std::min({shard.gate.request_timeout_s, shard.gate.robots_ttl_s, shard.gate.unreachable_ttl_s});
+
+  // In addition to the plan, and only if a rule limits pages.
+  constexpr uint64_t kLeastLimits = uint64_t{1} << 20;
+  constexpr uint64_t kMostLimits = uint64_t{64} << 20;
+  shard.limits_memory = std::clamp<uint64_t>(config.memory.total.bytes / 128, kLeastLimits, kMostLimits);
 
   shard.outage.hosts = static_cast<uint32_t>(config.fetch.outage_hosts);
 
@@ -171,6 +177,10 @@ PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   page.embeds = config.scope.embeds;
   page.requisites = config.scope.requisites;
   page.similarity = config.page.similarity;
+  page.canonical = config.page.canonical;
+  page.alternates = config.page.alternates;
+  page.x_robots_tag = config.page.x_robots_tag;
+  page.honour_noindex = config.outputs.honour_noindex;
   page.max_links = static_cast<uint32_t>(config.page.max_links);
   page.decode.max_output = memory.max_decoded;
   page.max_html = memory.max_html;
@@ -246,6 +256,8 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
                             options.shards * kShardMebi, kShardMebi));
   }
   options.seed_list = !config.crawl.seed_list.empty();
+  options.block_lists = config.rules.block_lists;
+  options.max_block_names = MaxBlockNames(config);
   options.max_seed_names = config.memory.total.bytes / 8 / sizeof(uint64_t);  // an eighth, in addition to the plan
   options.pages_are_goal = config.crawl.max_pages != ForProfile(config.crawl.profile).crawl.max_pages;
   options.fetch = FetchOf(config, memory, version, seeds);

@@ -18,6 +18,8 @@ struct FetchLine {
   bool again = false;            // it will be tried again
   std::string via = {};          // the page on which it was found; empty: a seed, or unknown
   std::string_view denied = {};  // why it was not fetched, instead of the outcome: a name that lives for ever
+  std::string rule = {};         // "rule 3 at rules.toml:17": the rule that decided about it; usually empty
+  bool dropped = false;          // fetched, but because of that rule neither archived nor were its links followed
 };
 
 }  // namespace portolan

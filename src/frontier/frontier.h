@@ -123,8 +123,9 @@ class Frontier : private Checkpointable {
     Retry(slot, record, Where::kHead, hit, now_ns);
   }
 
-  // Stored as long as the host has URLs or its clock runs; ignored for a host that is not here.
-  void SetCrawlDelay(uint64_t host, int64_t delay_ns);
+  // Stored as long as the host has URLs or its clock runs; ignored for a host that is not here. `delay_ns` is what its
+  // robots.txt asks for, `rule_ns` what the operator does: this one is kept also where Crawl-delay is not obeyed.
+  void SetCrawlDelay(uint64_t host, int64_t delay_ns, int64_t rule_ns = 0);
 
   struct Counts {
     uint64_t front = 0;      // URLs in the front queues, those drawn from them included

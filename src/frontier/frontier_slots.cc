@@ -219,11 +219,11 @@ std::vector<AddressMail> Frontier::TakeAddressMail() {
   return std::exchange(outbox_, {});
 }
 
-void Frontier::SetCrawlDelay(uint64_t key, int64_t delay_ns) {
+void Frontier::SetCrawlDelay(uint64_t key, int64_t delay_ns, int64_t rule_ns) {
   const uint32_t id = hosts_.Find(key);
-  if (id == kNoHost || !options_.politeness.obey_crawl_delay) return;
+  if (id == kNoHost) return;
   Host& host = hosts_[id];
-  host.crawl_delay_ns = std::max<int64_t>(delay_ns, 0);
+  host.crawl_delay_ns = std::max<int64_t>({options_.politeness.obey_crawl_delay ? delay_ns : 0, rule_ns, 0});
   if (host.last_end_ns == Host::kNeverHit) return;
   // The delay also applies to the gap that is running now.
   const int64_t free_ns = host.last_end_ns + HostGap(options_.politeness, host.crawl_delay_ns, 0, host.budget);

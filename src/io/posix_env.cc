@@ -407,6 +407,13 @@ class PosixEnv : public Env {
 
 }  // namespace
 
+std::string FileStamp(const std::string& path) {
+  struct stat about{};
+  if (Retry([&] { return ::stat(path.c_str(), &about); }) != 0) return {};
+  return fmt::format("{}:{} {} {}.{:09} {}.{:09}", about.st_dev, about.st_ino, about.st_size, about.st_mtim.tv_sec,
+                     about.st_mtim.tv_nsec, about.st_ctim.tv_sec, about.st_ctim.tv_nsec);
+}
+
 bool IsLocked(const std::string& path) {
   const int fd = Retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); });
   if (fd == -1) return false;

@@ -28,4 +28,8 @@ Status OverwriteSmallFile(const std::string& path, std::string_view contents);
 // exist.
 bool IsLocked(const std::string& path);
 
+// What the file system says about a file, as text: two different texts mean that it was changed or replaced between
+// them. Empty: it cannot be seen.
+std::string FileStamp(const std::string& path);
+
 }  // namespace portolan

@@ -76,6 +76,8 @@ void AppendLogLine(const LogLine& line, std::string& out) {
   }
   fmt::format_to(to, R"(,"depth":{})", about.depth);
   if (!about.via.empty()) fmt::format_to(to, R"(,"via":{})", JsonQuote(about.via));
+  if (!about.rule.empty()) fmt::format_to(to, R"(,"rule":{})", JsonQuote(about.rule));
+  if (about.dropped) fmt::format_to(to, R"(,"dropped":true)");
   if (about.again) fmt::format_to(to, R"(,"again":true)");
   if (about.attempt > 1) fmt::format_to(to, R"(,"attempt":{})", about.attempt);
   if (!line.mime.empty()) fmt::format_to(to, R"(,"mime":{})", JsonQuote(line.mime));

@@ -57,6 +57,8 @@ PageOptions ReaderOptions(const PageMakerOptions& options) {
 
 HtmlHandler::HtmlHandler(const PageMakerOptions& options)
     : embeds_(options.embeds || options.requisites),
+      canonical_(options.canonical),
+      alternates_(options.alternates),
       anchors_(options.link_log),
       max_links_(options.max_links),
       max_link_bytes_(options.max_link_bytes),
@@ -122,7 +124,7 @@ void HtmlHandler::TakeLinks(PageView& view, const Page& page, PageResult& result
       links_.Add(EscapeBrokenUtf8(*target), redirected ? kFoundRedirect : 0);
     }
   }
-  for (size_t i = 0; i < fields.size(); ++i) {
+  for (size_t i = 0; canonical_ && i < fields.size(); ++i) {
     const HeaderFields::Field field = fields[i];
     if (!EqualsIgnoringCase(field.name, "link")) continue;
     if (const auto target = CanonicalInLinkField(field.value)) links_.Add(EscapeBrokenUtf8(*target), kFoundCanonical);
@@ -130,6 +132,8 @@ void HtmlHandler::TakeLinks(PageView& view, const Page& page, PageResult& result
   for (const ResolvedLink& resolved : resolved_.links) {
     const PageLink& source = page.links[resolved.source];
     if (source.attribute == LinkAttribute::kAction || (source.rel & kRelHint) != 0) continue;
+    if ((source.rel & kRelCanonical) != 0 && !canonical_) continue;
+    if (source.element == Tag::kLink && (source.rel & kRelAlternate) != 0 && !alternates_) continue;
     uint8_t flags = FlagsOf(source);
     if ((source.rel & kRelNofollow) != 0) flags |= kFoundNofollow;
     if ((source.rel & kRelCanonical) != 0) flags |= kFoundCanonical;

@@ -41,6 +41,8 @@ class HtmlHandler : public ContentHandler {
   void TakeLinks(PageView& view, const Page& page, PageResult& result);
 
   const bool embeds_;
+  const bool canonical_;   // rel=canonical is a link
+  const bool alternates_;  // <link rel=alternate> is one
   const bool anchors_;
   const uint32_t max_links_;
   const uint64_t max_link_bytes_;

@@ -37,7 +37,7 @@ void LinkLogStage::Look(PageView& view, PageResult& result) {
 }
 
 void TextLogStage::Look(PageView& view, PageResult& result) {
-  if (!view.keep || (view.text.empty() && !IsHtmlPage(view, result))) return;
+  if (!view.keep || !view.keep_text || (view.text.empty() && !IsHtmlPage(view, result))) return;
   OutputItem item{.output = OutputId::kText, .records = {}};
   TextRecord record{.url = view.response.task.url, .unix_ms = UnixMs(view)};
   record.text = CutUtf8(view.text, kMaxPageText);

@@ -103,7 +103,7 @@ PageResult PageMaker::Make(FetchResponse&& response) {
 
   const int64_t end_unix_ns =
       response.times.begin_unix_ns + std::max<int64_t>(0, response.times.end_ns - response.times.begin_ns);
-  for (size_t i = 0; i < head_.fields.size(); ++i) {
+  for (size_t i = 0; options_.x_robots_tag && i < head_.fields.size(); ++i) {
     const HeaderFields::Field field = head_.fields[i];
     if (EqualsIgnoringCase(field.name, "x-robots-tag")) robots.AddField(field.value);
   }

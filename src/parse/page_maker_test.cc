@@ -520,6 +520,29 @@ TEST(PageMakerTest, NoarchiveIsHonouredWhenAsked) {
   EXPECT_FALSE(Maker({.honour_noarchive = true}).Make(Html("")).archive.bytes.empty());
 }
 
+TEST(PageMakerTest, WhatPagesSayIsObeyedAsTheSettingsSay) {
+  const std::string html =
+      "<link rel=canonical href=c><link rel=alternate hreflang=de href=de><link rel=alternate href=feed>"
+      "<link rel='alternate stylesheet' href=s><a href=b>x</a>";
+  const std::string field = "Link: <http://a.test/f>; rel=canonical\r\n";
+  EXPECT_THAT(Links(Maker().Make(Html(html, field))),
+              ElementsAre("c http://a.test/f", "c http://a.test/dir/c", "http://a.test/dir/de",
+                          "http://a.test/dir/feed", "http://a.test/dir/b"));
+  EXPECT_THAT(Links(Maker({.canonical = false}).Make(Html(html, field))),
+              ElementsAre("http://a.test/dir/de", "http://a.test/dir/feed", "http://a.test/dir/b"));
+  EXPECT_THAT(Links(Maker({.alternates = false}).Make(Html(html))),
+              ElementsAre("c http://a.test/dir/c", "http://a.test/dir/b"));
+  const std::string none = "X-Robots-Tag: noindex, nofollow\r\n";
+  EXPECT_THAT(Links(Maker().Make(Html("<a href=b>x</a>", none))), ElementsAre("n http://a.test/dir/b"));
+  const PageResult ignored = Maker({.x_robots_tag = false}).Make(Html("<a href=b>x</a>", none));
+  EXPECT_THAT(Links(ignored), ElementsAre("http://a.test/dir/b"));
+  EXPECT_EQ(ignored.robots_flags, 0);
+  EXPECT_EQ(Maker({.text_log = true}).Make(Html("<p>text", none)).outputs.size(), 1U);
+  const PageResult hidden = Maker({.honour_noindex = true, .text_log = true}).Make(Html("<p>text", none));
+  EXPECT_TRUE(hidden.outputs.empty());
+  EXPECT_FALSE(hidden.archive.bytes.empty()) << "it is archived all the same";
+}
+
 TEST(PageMakerTest, SimilarPagesHaveSimilarBits) {
   PageMaker maker = Maker({.similarity = true});
   std::string words;

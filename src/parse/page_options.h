@@ -18,6 +18,10 @@ struct PageMakerOptions {
   LinkOptions link = {};           // canonical rules, longest URL
   bool embeds = false;             // images, scripts, style sheets as links too, flagged kFoundEmbed
   bool requisites = false;         // those, and what style sheets, style elements and style attributes name
+  bool canonical = true;           // rel=canonical is a link
+  bool alternates = true;          // <link rel=alternate> is a link to a page
+  bool x_robots_tag = true;        // X-Robots-Tag counts like robots meta elements
+  bool honour_noindex = false;     // no records for the text log of pages that say noindex
   bool similarity = false;         // PageResult::similarity; needs the visible text
   uint32_t max_links = 10'000;     // per page; more are counted in links_left_out
   uint64_t max_link_bytes = uint64_t{256} << 20;  // of a page's links together; more count as too many

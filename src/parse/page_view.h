@@ -36,6 +36,7 @@ struct PageView {
 
   // A stage that sets this to false keeps the answer out of the archive and the text log.
   bool keep = true;
+  bool keep_text = true;  // the same for the text log alone
 
   bool IsHtml() const { return sniffed.kind == ContentKind::kHtml || sniffed.essence == "application/xhtml+xml"; }
 };

@@ -1,4 +1,4 @@
-#include "crawl/toml_nesting.h"
+#include "base/toml_nesting.h"
 
 #include <fmt/core.h>
 
