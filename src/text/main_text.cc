@@ -39,7 +39,7 @@ bool LooksAside(const BlockNode& node, const BlockNode& parent) {
   (void)parent;
   if ((node.hints & kHintHidden) != 0) return true;
   if ((node.hints & kHintBody) != 0) return false;
-  return (node.hints & (kHintBoilerplate | kHintComments | kHintCaption | kHintMeta | kHintTeaser)) != 0;
+  return (node.hints & (kHintBoilerplate | kHintComments | kHintCaption | kHintMeta | kHintTeaser | kHintNever)) != 0;
 }
 
 }  // namespace
@@ -51,8 +51,8 @@ void MainTextFinder::Judge() {
   for (size_t i = 0; i < lines.size(); ++i) {
     const TextLine& line = lines[i];
     const uint32_t plain = line.size - line.linked;
-    if (line.linked * 3 > line.size * 1) {
-      kinds_[i] = plain > 200 ? kShort : kBad;
+    if (line.linked * 3 > line.size) {
+      kinds_[i] = plain >= 120 && line.sentence && line.linked * 2 < line.size ? kNear : kBad;
     } else if (IsHeading(nodes[line.node].tag)) {
       kinds_[i] = kShort;
     } else if (plain >= 80 && (line.sentence || line.commas > 1 || plain >= 200)) {
@@ -78,7 +78,10 @@ void MainTextFinder::SetAside() {
   for (size_t i = 1; i < nodes.size(); ++i) {
     const uint32_t parent = nodes[i].parent;
     aside_[i] = aside_[parent];
-    if (aside_[i] == 0 && LooksAside(nodes[i], nodes[parent]) && weights_[i].prose * 2 <= all) aside_[i] = 1;
+    if (aside_[i] == 0 && LooksAside(nodes[i], nodes[parent]) &&
+        ((nodes[i].hints & kHintNever) != 0 || weights_[i].prose * 2 <= all)) {
+      aside_[i] = 1;
+    }
   }
 }
 
@@ -110,8 +113,8 @@ uint32_t MainTextFinder::BestBlock() {
   for (size_t i = nodes.size(); i-- > 1;) {
     weights_[nodes[i].parent].value += weights_[i].value;
     int64_t& value = weights_[i].value;
-    if ((nodes[i].hints & kHintBody) != 0) value += value / 4;
-    if (nodes[i].tag == Tag::kArticle) value += value / 8;
+    if ((nodes[i].hints & kHintBody) != 0 && value > 0) value += value / 2 + 300;
+    if (nodes[i].tag == Tag::kArticle && value > 0) value += value / 8;
   }
   for (size_t i = 1; i < nodes.size(); ++i) {
     if (best == 0 || weights_[i].value >= weights_[best].value) {

@@ -22,6 +22,7 @@ enum NameHint : uint16_t {
   kHintMeta = 1 << 5,         // author, date, tags
   kHintHidden = 1 << 6,       // not shown
   kHintTeaser = 1 << 7,       // the beginning of another page
+  kHintNever = 1 << 8,        // questions about cookies, which may be longer than the page's own text
 };
 
 // `names` as OutlineEvent has them. Any bytes; linear.
