@@ -36,7 +36,7 @@ bool LooksAside(const BlockNode& node, const BlockNode& parent) {
     default:
       break;
   }
-  (void)parent;
+  if (node.tag == Tag::kArticle && parent.tag == Tag::kArticle) return true;  // another article
   if ((node.hints & kHintHidden) != 0) return true;
   if ((node.hints & kHintBody) != 0) return false;
   return (node.hints & (kHintBoilerplate | kHintComments | kHintCaption | kHintMeta | kHintTeaser | kHintNever)) != 0;
@@ -125,6 +125,33 @@ uint32_t MainTextFinder::BestBlock() {
   return best;
 }
 
+// The block whose own paragraphs hold most of the prose.
+uint32_t MainTextFinder::ParentOfProse(uint32_t first, uint32_t last) {
+  const auto& nodes = tree_.nodes();
+  const auto& lines = tree_.lines();
+  for (Weights& weights : weights_) weights.prose = 0;
+  uint32_t best = 0;
+  for (uint32_t i = first; i < last; ++i) {
+    if (kinds_[i] < kNear || aside_[lines[i].node] != 0) continue;
+    const BlockNode& node = nodes[lines[i].node];
+    const uint32_t parent = node.tag == Tag::kP ? node.parent : lines[i].node;
+    weights_[parent].prose += lines[i].size;
+    if (best == 0 || weights_[parent].prose > weights_[best].prose) best = parent;
+  }
+  return best;
+}
+
+// A line of links that stands among the paragraphs: a heading, a paragraph that is not a link as a whole, a quotation.
+bool MainTextFinder::BelongsToProse(uint32_t index, uint32_t prose_parent) const {
+  const auto& nodes = tree_.nodes();
+  const TextLine& line = tree_.lines()[index];
+  const BlockNode& node = nodes[line.node];
+  const BlockNode& parent = nodes[node.parent];
+  if (node.tag == Tag::kBlockquote) return node.parent == prose_parent;
+  if (parent.tag == Tag::kBlockquote) return true;
+  return node.parent == prose_parent && (IsHeading(node.tag) || (node.tag == Tag::kP && line.linked + 10 < line.size));
+}
+
 void MainTextFinder::Keep(uint32_t block) {
   const auto& nodes = tree_.nodes();
   const auto& lines = tree_.lines();
@@ -138,10 +165,11 @@ void MainTextFinder::Keep(uint32_t block) {
     first_good = std::min(first_good, i);
     last_good = i;
   }
+  const uint32_t prose_parent = ParentOfProse(first, last);
   for (uint32_t i = first; i < last; ++i) {
     if (aside_[lines[i].node] != 0) continue;
     const bool inside = i >= first_good && i <= last_good;
-    kept_[i] = kinds_[i] >= kNear || (inside && kinds_[i] == kShort) ? 1 : 0;
+    kept_[i] = kinds_[i] >= kNear || (inside && (kinds_[i] == kShort || BelongsToProse(i, prose_parent))) ? 1 : 0;
   }
   ranges_.clear();
   for (uint32_t i = first; i < last; ++i) {

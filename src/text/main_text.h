@@ -51,6 +51,8 @@ class MainTextFinder {
   void SetAside();
   void Judge();
   uint32_t BestBlock();
+  uint32_t ParentOfProse(uint32_t first, uint32_t last);
+  bool BelongsToProse(uint32_t index, uint32_t prose_parent) const;
   void Keep(uint32_t block);
 
   BlockTree tree_;
