@@ -53,8 +53,6 @@ bool Ends(Tag start, Tag open) {
   }
 }
 
-bool IsHeading(Tag tag) { return tag >= Tag::kH1 && tag <= Tag::kH6; }
-
 bool StandsInParagraph(Tag tag) {
   return tag == Tag::kButton || tag == Tag::kSelect || tag == Tag::kTextarea || tag == Tag::kOption ||
          tag == Tag::kOptgroup || tag == Tag::kNoscript;

@@ -19,6 +19,8 @@
 
 namespace portolan {
 
+constexpr bool IsHeading(Tag tag) { return tag >= Tag::kH1 && tag <= Tag::kH6; }
+
 struct TextLine {
   uint32_t begin = 0;  // in Page::text
   uint32_t size = 0;

@@ -9,8 +9,6 @@ namespace {
 
 enum Kind : uint8_t { kBad, kShort, kNear, kGood };
 
-bool IsHeading(Tag tag) { return tag >= Tag::kH1 && tag <= Tag::kH6; }
-
 // A block that by its element or its names is not content.
 bool LooksAside(const BlockNode& node, const BlockNode& parent) {
   switch (node.tag) {
