@@ -16,11 +16,7 @@ namespace {
 
 // As the documentation of CLD2 lists them, with the codes of BCP 47.
 constexpr std::string_view kDetected[] = {
-    "af", "ar", "az", "be", "bg", "bh", "bn", "ca", "ceb", "chr", "cs", "cy", "da",  "de", "dv", "el", "en",
-    "es", "et", "eu", "fa", "fi", "fr", "ga", "gd", "gl",  "gu",  "he", "hi", "hmn", "hr", "ht", "hu", "hy",
-    "id", "is", "it", "iu", "ja", "jv", "ka", "km", "kn",  "ko",  "lg", "lif", "lo", "lt", "lv", "mk", "ml",
-    "mr", "ms", "mt", "ne", "nl", "no", "or", "pa", "pl",  "pt",  "ro", "ru", "rw",  "si", "sk", "sl", "sq",
-    "sr", "sv", "sw", "syr", "ta", "te", "th", "tl", "tr", "uk",  "ur", "vi", "yi",  "zh"};
+    "af", "ar", "az", "be", "bg", "bh", "bn", "ca", "ceb", "chr", "cs", "cy", "da", "de", "dv", "el", "en", "es", "et", "eu", "fa", "fi", "fr", "ga", "gd", "gl", "gu", "he", "hi", "hmn", "hr", "ht", "hu", "hy", "id", "is", "it", "iu", "ja", "jv", "ka", "km", "kn", "ko", "lg", "lif", "lo", "lt", "lv", "mk", "ml", "mr", "ms", "mt", "ne", "nl", "no", "or", "pa", "pl", "pt", "ro", "ru", "rw", "si", "sk", "sl", "sq", "sr", "sv", "sw", "syr", "ta", "te", "th", "tl", "tr", "uk", "ur", "vi", "yi", "zh"};
 
 constexpr size_t kMaxHint = 64;
 
