@@ -20,6 +20,7 @@ std::span<const Verb> Verbs() {
       Verb{"why", "Look inside", "say where a URL is and what it waits for", &RunWhy},
       Verb{"links", "Look inside", "list a crawl's links, or those that are broken", &RunLinks},
       Verb{"graph", "Look inside", "build and search the link graph of a crawl", &RunGraph},
+      Verb{"text", "Look inside", "show the text of a crawl's pages, with language and date", &RunText},
       Verb{"disk", "Look inside", "dump or check a file of the crawl's state", &RunDisk},
       Verb{"warc", "Look inside", "list, print, check and index WARC and ARC files", &RunWarc},
       Verb{"sim", "Try out", "serve a simulated web on this machine, to test crawlers", &RunSim},

@@ -17,6 +17,7 @@ int RunDisk(int argc, char** argv);
 int RunGraph(int argc, char** argv);
 int RunLinks(int argc, char** argv);
 int RunPlan(int argc, char** argv);
+int RunText(int argc, char** argv);
 int RunSim(int argc, char** argv);
 int RunWhy(int argc, char** argv);
 int RunVersion(int argc, char** argv);

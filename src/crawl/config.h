@@ -148,6 +148,9 @@ struct Config {
   struct Page {
     uint64_t max_links = 10'000;
     bool similarity = false;
+    bool pdf = false;
+    Duration pdf_time = std::chrono::seconds(20);
+    ByteCount pdf_memory = Mebi(512);
   } page;
 
   struct Memory {
