@@ -89,7 +89,9 @@ void ShingleScore::Add(const Shingles& article) {
   }
 }
 
-double ShingleScore::Precision() const { return with_extract_ == 0 ? 0 : precision_ / static_cast<double>(with_extract_); }
+double ShingleScore::Precision() const {
+  return with_extract_ == 0 ? 0 : precision_ / static_cast<double>(with_extract_);
+}
 double ShingleScore::Recall() const { return with_truth_ == 0 ? 0 : recall_ / static_cast<double>(with_truth_); }
 double ShingleScore::F1() const {
   const double sum = Precision() + Recall();

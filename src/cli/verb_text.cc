@@ -32,8 +32,8 @@ std::string TextOf(const TextRecord& page, const TextFlags& flags) {
 }
 
 std::string JsonOf(const TextRecord& page, const TextFlags& flags) {
-  std::string line = fmt::format(R"({{"url":{},"time":{},"title":{})", JsonQuote(page.url), page.unix_ms,
-                                 JsonQuote(page.title));
+  std::string line =
+      fmt::format(R"({{"url":{},"time":{},"title":{})", JsonQuote(page.url), page.unix_ms, JsonQuote(page.title));
   const auto add = [&line](std::string_view name, std::string_view value) {
     if (!value.empty()) line += fmt::format(R"(,"{}":{})", name, JsonQuote(value));
   };
@@ -56,8 +56,8 @@ std::string PageOf(const TextRecord& page, const TextFlags& flags) {
   add("title", page.title);
   add("description", page.description);
   add("published", page.published);
-  add("language", page.confidence > 0 ? fmt::format("{} ({} %)", page.language, page.confidence)
-                                      : std::string(page.language));
+  add("language",
+      page.confidence > 0 ? fmt::format("{} ({} %)", page.language, page.confidence) : std::string(page.language));
   out += '\n';
   out += TextOf(page, flags);
   return out + "\n";
@@ -106,10 +106,11 @@ Result<uint64_t> PrintPages(const TextFlags& flags, const OutputSource& source, 
 }  // namespace
 
 int RunText(int argc, char** argv) {
-  VerbApp app("text",
-              "Shows what the pages of a crawl say, if it was made with outputs.text: one line per page with its\n"
-              "language, date of publication, bytes of main text and URL; of one URL title, description and main text.\n"
-              "Reads what the last checkpoint holds, whether the crawl runs or not.");
+  VerbApp app(
+      "text",
+      "Shows what the pages of a crawl say, if it was made with outputs.text: one line per page with its\n"
+      "language, date of publication, bytes of main text and URL; of one URL title, description and main text.\n"
+      "Reads what the last checkpoint holds, whether the crawl runs or not.");
   TextFlags flags;
   app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
   app->add_option("url", flags.url, "Only this page, whole; as the crawl stores the URL")->type_name("URL");

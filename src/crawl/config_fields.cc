@@ -258,7 +258,8 @@ const std::vector<ConfigField>& ConfigFields() {
 
       SETTING(outputs, links,
               "Write the link log, links/: which page links to which, with anchor text. 'portolan links' reads it."),
-      SETTING(outputs, text, "Write the text log, text/: title, language, date, main text of each page. 'portolan text' reads it."),
+      SETTING(outputs, text,
+              "Write the text log, text/: title, language, date, main text of each page. 'portolan text' reads it."),
       NUMBER(outputs, file_size, Kibi(64), Gibi(1 << 10), "Begin a new file of these two logs when one is this long."),
 
       NUMBER(checkpoint, interval, seconds(1), days(1),

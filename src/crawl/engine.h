@@ -77,7 +77,7 @@ struct EngineOptions {
   uint64_t exchange_bytes = uint64_t{1} << 20;  // of links on their way to one shard
   FetchOptions fetch;
   PageMakerOptions page;
-  PdfOptions pdf = {};  // of the maker that reads documents; page.pdf stays off
+  PdfOptions pdf = {};     // of the maker that reads documents; page.pdf stays off
   std::string control;     // path of the socket; empty: none
   std::string index_file;  // the merged index of the archive, written when the crawl is done
   OutputsOptions outputs;

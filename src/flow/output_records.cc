@@ -61,8 +61,8 @@ std::optional<LinkRecord> ParseLinkRecord(std::string_view record, uint8_t tag) 
 
 void AppendTextRecord(std::string& out, const TextRecord& page) {
   std::string record;
-  record.reserve(page.url.size() + page.title.size() + page.headings.size() + page.text.size() + page.description.size() +
-                 page.main.size() + 96);
+  record.reserve(page.url.size() + page.title.size() + page.headings.size() + page.text.size() +
+                 page.description.size() + page.main.size() + 96);
   AppendString(record, page.url);
   AppendVarint(record, static_cast<uint64_t>(page.unix_ms));
   AppendString(record, page.title);

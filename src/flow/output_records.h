@@ -89,8 +89,8 @@ struct TextRecord {
   std::string_view main;       // which bytes of the text are the main text: PackedRanges
 };
 
-// Ranges of a text in order, apart from each other; each as two varints: bytes since the end of the range before it, and
-// its size, which is not 0.
+// Ranges of a text in order, apart from each other; each as two varints: bytes since the end of the range before it,
+// and its size, which is not 0.
 class PackedRanges {
  public:
   explicit PackedRanges(std::string_view packed) : reader_(packed) {}

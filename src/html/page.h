@@ -134,8 +134,8 @@ struct Page {
   std::vector<PageLink> links;  // in document order
   std::vector<PageMeta> metas;
   std::string strings;
-  std::string text;      // visible text: words separated by one blank, blocks by one line end
-  std::string headings;  // one per line: the level, a blank, the text
+  std::string text;                   // visible text: words separated by one blank, blocks by one line end
+  std::string headings;               // one per line: the level, a blank, the text
   std::vector<OutlineEvent> outline;  // in document order
   std::string outline_names;
 

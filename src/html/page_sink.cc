@@ -99,7 +99,8 @@ void PageSink::UpdateWishes() {
   const bool undecided = frames_ == Frames::kPossible;
   collects_ = (text_open_ || anchor_open_ || heading_open_) && !hidden_ && !in_title_ && template_depth_ == 0 &&
               !foreign_.HidesText();
-  wants_text_ = collects_ || in_style_ || in_json_ || (in_title_ && title_open_) || (undecided && !hidden_ && !in_title_);
+  wants_text_ =
+      collects_ || in_style_ || in_json_ || (in_title_ && title_open_) || (undecided && !hidden_ && !in_title_);
   const auto extra = static_cast<uint8_t>((collects_ ? kBlock | kGap : 0) | (foreign || undecided ? kAny : 0));
   start_mask_ = kStart | extra | (options_.styles ? kAny : 0);  // any element may have a style
   end_mask_ = kEnd | extra;

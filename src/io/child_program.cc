@@ -67,7 +67,8 @@ ChildEnd Exchange(int fd, std::string_view input, const ChildLimits& limits, Ste
     if (ready < 0 && errno != EINTR) return ChildEnd::kExited;
     if (ready <= 0) continue;
     if (writing && (wait.revents & POLLOUT) != 0) {
-      const ssize_t sent = ::send(fd, input.data(), std::min<size_t>(input.size(), 1 << 18), MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t sent =
+          ::send(fd, input.data(), std::min<size_t>(input.size(), 1 << 18), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent > 0) {
         input.remove_prefix(static_cast<size_t>(sent));
       } else if (sent < 0 && errno != EAGAIN && errno != EINTR) {

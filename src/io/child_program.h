@@ -1,11 +1,11 @@
-// ChildProgram: another program as a function: bytes in on its standard input, bytes out from its standard output, within
-// limits of time and size.
+// ChildProgram: another program as a function: bytes in on its standard input, bytes out from its standard output,
+// within limits of time and size.
 //
 // It is for work that must not happen in this process: a library that may crash or never end on hostile bytes. One
-// process per call, so nothing of one input is left for the next. It has no environment but PATH and LANG, no open files
-// but the two, a group of its own, and its standard error goes nowhere. It is killed, with what it started, when a limit
-// is reached, and by the system if this thread ends. Limits of memory and processor time are for the program to set
-// before it reads a byte (cli/main/pdf_main.cc).
+// process per call, so nothing of one input is left for the next. It has no environment but PATH and LANG, no open
+// files but the two, a group of its own, and its standard error goes nowhere. It is killed, with what it started, when
+// a limit is reached, and by the system if this thread ends. Limits of memory and processor time are for the program to
+// set before it reads a byte (cli/main/pdf_main.cc).
 //
 // Thread: the caller waits; any number of threads at once. Memory bound: max_output.
 

@@ -539,8 +539,8 @@ TEST(PageMakerTest, SimilarityIsThatOfTheMainText) {
   const auto prose = [](const std::string& word) {
     std::string html;
     for (int i = 0; i < 12; ++i) {
-      html += "<p>The " + word + std::to_string(i) + " was built in 1874, when the first steamers came, and for " + word +
-              " years it was the largest on the coast.</p>";
+      html += "<p>The " + word + std::to_string(i) + " was built in 1874, when the first steamers came, and for " +
+              word + " years it was the largest on the coast.</p>";
     }
     return html;
   };

@@ -32,9 +32,9 @@ struct PageView {
   RobotsTag& robots;  // robots directives: X-Robots-Tag, and meta elements, which the handler adds
 
   // Added by the handler.
-  std::string_view charset = {};  // name of the encoding that was found; lives for ever
-  const Page* page = nullptr;     // of an HTML document
-  std::string_view text = {};     // visible text, UTF-8; only if a stage wants it
+  std::string_view charset = {};     // name of the encoding that was found; lives for ever
+  const Page* page = nullptr;        // of an HTML document
+  std::string_view text = {};        // visible text, UTF-8; only if a stage wants it
   std::string_view text_title = {};  // of a document that is not HTML
   std::vector<std::string_view> anchors =
       {};  // by index of PageResult::links; may be shorter; only if a stage wants it

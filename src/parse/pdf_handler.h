@@ -1,8 +1,8 @@
 // PdfHandler: text and links of PDF documents, read by poppler in a process of its own (cli/main/pdf_main.cc).
 //
-// One process per document, so that a crash, a stall or a leak ends with it; what went wrong has a name in the crawl log
-// (PdfOutcome). The caller waits up to max_wait_ns: an engine gives such answers to a thread of their own and not to its
-// fetch threads.
+// One process per document, so that a crash, a stall or a leak ends with it; what went wrong has a name in the crawl
+// log (PdfOutcome). The caller waits up to max_wait_ns: an engine gives such answers to a thread of their own and not
+// to its fetch threads.
 //
 // Thread: one owner. Memory bound: kMaxFrames here; max_memory in the other process.
 

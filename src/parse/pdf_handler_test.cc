@@ -56,7 +56,8 @@ std::vector<std::string> Objects(const std::string& content) {
 }
 
 std::string Harbour() {
-  return Document(Objects("BT /F1 12 Tf 72 700 Td (The harbour was built in 1874.) Tj 0 -20 Td (See https://c.test/x.) Tj ET"));
+  return Document(
+      Objects("BT /F1 12 Tf 72 700 Td (The harbour was built in 1874.) Tj 0 -20 Td (See https://c.test/x.) Tj ET"));
 }
 
 TEST(PdfHandlerTest, TextTitleAndLinks) {
@@ -162,7 +163,8 @@ TEST(ParsePdfFramesTest, AnyBytesGiveAnOutcome) {
   const auto frame = [](char tag, const std::string& bytes) {
     return std::string(1, tag) + static_cast<char>(bytes.size()) + std::string(3, '\0') + bytes;
   };
-  const std::string good = frame('S', "ok") + frame('T', "a\n b") + frame('X', "one  two\n\n three\xff") + frame('L', "u");
+  const std::string good =
+      frame('S', "ok") + frame('T', "a\n b") + frame('X', "one  two\n\n three\xff") + frame('L', "u");
   EXPECT_EQ(ParsePdfFrames(good + frame('E', "")).outcome, PdfOutcome::kRead);
   EXPECT_EQ(ParsePdfFrames(good + frame('E', "")).title, "a b");
   EXPECT_EQ(ParsePdfFrames(good + frame('E', "")).text, "one two\nthree");

@@ -24,10 +24,10 @@ constexpr bool IsHeading(Tag tag) { return tag >= Tag::kH1 && tag <= Tag::kH6; }
 struct TextLine {
   uint32_t begin = 0;  // in Page::text
   uint32_t size = 0;
-  uint32_t node = 0;    // the innermost block
-  uint32_t linked = 0;  // bytes inside <a>
-  uint32_t commas = 0;  // of any script
-  uint32_t words = 0;   // separated by blanks
+  uint32_t node = 0;      // the innermost block
+  uint32_t linked = 0;    // bytes inside <a>
+  uint32_t commas = 0;    // of any script
+  uint32_t words = 0;     // separated by blanks
   bool sentence = false;  // it has the mark of a sentence's end, at its end or before a blank
 };
 

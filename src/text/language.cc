@@ -1,12 +1,11 @@
 #include "text/language.h"
 
-#include <cstdio>  // compact_lang_det.h uses FILE
-
 #include <cld2/public/compact_lang_det.h>
 #include <cld2/public/encodings.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>  // compact_lang_det.h uses FILE
 #include <string>
 
 #include "base/ascii.h"
@@ -16,7 +15,11 @@ namespace {
 
 // As the documentation of CLD2 lists them, with the codes of BCP 47.
 constexpr std::string_view kDetected[] = {
-    "af", "ar", "az", "be", "bg", "bh", "bn", "ca", "ceb", "chr", "cs", "cy", "da", "de", "dv", "el", "en", "es", "et", "eu", "fa", "fi", "fr", "ga", "gd", "gl", "gu", "he", "hi", "hmn", "hr", "ht", "hu", "hy", "id", "is", "it", "iu", "ja", "jv", "ka", "km", "kn", "ko", "lg", "lif", "lo", "lt", "lv", "mk", "ml", "mr", "ms", "mt", "ne", "nl", "no", "or", "pa", "pl", "pt", "ro", "ru", "rw", "si", "sk", "sl", "sq", "sr", "sv", "sw", "syr", "ta", "te", "th", "tl", "tr", "uk", "ur", "vi", "yi", "zh"};
+    "af", "ar", "az", "be",  "bg", "bh", "bn", "ca", "ceb", "chr", "cs", "cy",  "da",  "de", "dv", "el", "en",
+    "es", "et", "eu", "fa",  "fi", "fr", "ga", "gd", "gl",  "gu",  "he", "hi",  "hmn", "hr", "ht", "hu", "hy",
+    "id", "is", "it", "iu",  "ja", "jv", "ka", "km", "kn",  "ko",  "lg", "lif", "lo",  "lt", "lv", "mk", "ml",
+    "mr", "ms", "mt", "ne",  "nl", "no", "or", "pa", "pl",  "pt",  "ro", "ru",  "rw",  "si", "sk", "sl", "sq",
+    "sr", "sv", "sw", "syr", "ta", "te", "th", "tl", "tr",  "uk",  "ur", "vi",  "yi",  "zh"};
 
 constexpr size_t kMaxHint = 64;
 
@@ -68,9 +71,9 @@ LanguageGuess DetectLanguage(std::string_view text, const LanguageHints& hints) 
   int valid_bytes = 0;
   bool reliable = false;
   const auto detect = [&](std::string_view piece) {
-    CLD2::ExtDetectLanguageSummaryCheckUTF8(piece.data(), static_cast<int>(piece.size()), /*is_plain_text=*/true, &given,
-                                            /*flags=*/0, languages.data(), percent.data(), scores.data(), nullptr,
-                                            &text_bytes, &reliable, &valid_bytes);
+    CLD2::ExtDetectLanguageSummaryCheckUTF8(
+        piece.data(), static_cast<int>(piece.size()), /*is_plain_text=*/true, &given,
+        /*flags=*/0, languages.data(), percent.data(), scores.data(), nullptr, &text_bytes, &reliable, &valid_bytes);
   };
   detect(text);
   if (static_cast<size_t>(valid_bytes) < text.size()) detect(text.substr(0, static_cast<size_t>(valid_bytes)));

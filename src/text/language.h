@@ -1,8 +1,8 @@
 // Language: which language a text is in, by CLD2 (Compact Language Detector 2, Google 2013: naive Bayes over groups of
 // four letters; letters of a script that only one language has decide alone).
 //
-// The smaller of Debian's two sets of tables is used: 83 languages (DetectedLanguages). With the larger one, of some 160,
-// texts of 200 characters in these 83 are recognised less often (docs/text.md).
+// The smaller of Debian's two sets of tables is used: 83 languages (DetectedLanguages). With the larger one, of some
+// 160, texts of 200 characters in these 83 are recognised less often (docs/text.md).
 //
 // What the page and its server say are hints and no more: a page that claims to be English and is not gets the language
 // of its text.

@@ -8,14 +8,18 @@ namespace portolan {
 namespace {
 
 TEST(LanguageTest, OfSentences) {
-  EXPECT_EQ(DetectLanguage("Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft begabt.")
-                .code,
-            "de");
-  EXPECT_EQ(DetectLanguage("Todos los seres humanos nacen libres e iguales en dignidad y derechos, dotados de razón.").code,
-            "es");
-  EXPECT_EQ(DetectLanguage("כל בני האדם נולדו בני חורין ושווים בערכם ובזכויותיהם. כולם חוננו בתבונה ובמצפון.").code, "he")
+  EXPECT_EQ(
+      DetectLanguage("Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft begabt.")
+          .code,
+      "de");
+  EXPECT_EQ(
+      DetectLanguage("Todos los seres humanos nacen libres e iguales en dignidad y derechos, dotados de razón.").code,
+      "es");
+  EXPECT_EQ(DetectLanguage("כל בני האדם נולדו בני חורין ושווים בערכם ובזכויותיהם. כולם חוננו בתבונה ובמצפון.").code,
+            "he")
       << "CLD2 itself says iw";
-  EXPECT_EQ(DetectLanguage("すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。").code, "ja");
+  EXPECT_EQ(DetectLanguage("すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。").code,
+            "ja");
 }
 
 TEST(LanguageTest, NoTextHasNone) {
@@ -37,17 +41,19 @@ TEST(LanguageTest, HintsDoNotOutvoteTheText) {
 TEST(LanguageTest, AnyHintIsTaken) {
   std::string strange(10'000, '-');
   strange += '\xff';
-  for (const std::string_view hint : {std::string_view(strange), std::string_view("\xff,\x01"), std::string_view(",,,,-"),
-                                      std::string_view("x-klingon"), std::string_view(".")}) {
+  for (const std::string_view hint :
+       {std::string_view(strange), std::string_view("\xff,\x01"), std::string_view(",,,,-"),
+        std::string_view("x-klingon"), std::string_view(".")}) {
     DetectLanguage("All human beings are born free.", {.html_lang = hint, .content_language = hint, .host = hint});
   }
 }
 
 TEST(LanguageTest, InvalidUtf8EndsWhatIsRead) {
-  EXPECT_EQ(DetectLanguage("Todos los seres humanos nacen libres e iguales en dignidad y derechos, dotados de razón.\xff\xff"
-                           "and more")
-                .code,
-            "es");
+  EXPECT_EQ(
+      DetectLanguage("Todos los seres humanos nacen libres e iguales en dignidad y derechos, dotados de razón.\xff\xff"
+                     "and more")
+          .code,
+      "es");
 }
 
 TEST(LanguageTest, KnownLanguagesAreSorted) {

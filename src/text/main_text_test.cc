@@ -1,4 +1,5 @@
-// What is main text and what is not, on pages of a few lines; and that hostile pages cost linear time and stay in bounds.
+// What is main text and what is not, on pages of a few lines; and that hostile pages cost linear time and stay in
+// bounds.
 
 #include "text/main_text.h"
 
@@ -14,7 +15,8 @@ namespace portolan {
 namespace {
 
 constexpr std::string_view kProse =
-    "The harbour was built in 1874, when the first steamers came, and for forty years it was the largest on the coast. ";
+    "The harbour was built in 1874, when the first steamers came, and for forty years it was the largest on the "
+    "coast. ";
 
 std::string Paragraphs(int count) {
   std::string html;
@@ -37,9 +39,9 @@ class MainTextTest : public testing::Test {
 };
 
 TEST_F(MainTextTest, NavigationAndFooterAreLeftOut) {
-  const std::string main =
-      Main("<body><nav><ul><li><a href=/>Home</a><li><a href=/a>About us</a></ul></nav><div id=main><h1>Harbours</h1>" +
-           Paragraphs(3) + "</div><footer><p>Copyright 2019 by the harbour's owners, all rights reserved.</p></footer>");
+  const std::string main = Main(
+      "<body><nav><ul><li><a href=/>Home</a><li><a href=/a>About us</a></ul></nav><div id=main><h1>Harbours</h1>" +
+      Paragraphs(3) + "</div><footer><p>Copyright 2019 by the harbour's owners, all rights reserved.</p></footer>");
   EXPECT_THAT(main, testing::HasSubstr("steamers"));
   EXPECT_THAT(main, testing::Not(testing::HasSubstr("Home")));
   EXPECT_THAT(main, testing::Not(testing::HasSubstr("Copyright")));
@@ -55,10 +57,11 @@ TEST_F(MainTextTest, HeadingsAndShortLinesBetweenParagraphsStayThoseAroundThemDo
 }
 
 TEST_F(MainTextTest, NamesOfBlocksCount) {
-  for (const std::string name : {"class=\"post-comments\"", "id=relatedArticles", "class='site__sidebar wide'", "hidden",
-                                 "role=navigation", "style='color:red;display: none'"}) {
-    const std::string main = Main("<div>" + Paragraphs(4) + "<div " + name + "><p>A stranger wrote here that, all in all, " +
-                                  "the harbour is too large for the town. It is.</p></div></div>");
+  for (const std::string name : {"class=\"post-comments\"", "id=relatedArticles", "class='site__sidebar wide'",
+                                 "hidden", "role=navigation", "style='color:red;display: none'"}) {
+    const std::string main =
+        Main("<div>" + Paragraphs(4) + "<div " + name + "><p>A stranger wrote here that, all in all, " +
+             "the harbour is too large for the town. It is.</p></div></div>");
     EXPECT_THAT(main, testing::HasSubstr("steamers")) << name;
     EXPECT_THAT(main, testing::Not(testing::HasSubstr("stranger"))) << name;
   }
@@ -70,10 +73,11 @@ TEST_F(MainTextTest, ANameDoesNotHideMostOfThePage) {
 }
 
 TEST_F(MainTextTest, QuestionsAboutCookiesAreLeftOutEvenWhereTheyAreLonger) {
-  const std::string main = Main("<article>" + Paragraphs(1) +
-                                "</article><div class=cookie-notice><p>We use cookies, as everybody does, to count you, "
-                                "to know you and to sell you. You may refuse, but it takes time. " +
-                                std::string(600, 'x') + ".</p></div>");
+  const std::string main =
+      Main("<article>" + Paragraphs(1) +
+           "</article><div class=cookie-notice><p>We use cookies, as everybody does, to count you, "
+           "to know you and to sell you. You may refuse, but it takes time. " +
+           std::string(600, 'x') + ".</p></div>");
   EXPECT_THAT(main, testing::HasSubstr("steamers"));
   EXPECT_THAT(main, testing::Not(testing::HasSubstr("refuse")));
 }

@@ -1,8 +1,8 @@
 // NameHints: what the class, id, role and itemprop of an element say about its text.
 //
-// Authors and their software name what a block is for: "site-footer", "relatedPosts", "entry-content". readability (2010)
-// was the first to use that, with regular expressions over the whole attribute; here the attribute is split into words,
-// also at capital letters, and each word is looked up, so that "shadow" is not an "ad" and the work is linear.
+// Authors and their software name what a block is for: "site-footer", "relatedPosts", "entry-content". readability
+// (2010) was the first to use that, with regular expressions over the whole attribute; here the attribute is split into
+// words, also at capital letters, and each word is looked up, so that "shadow" is not an "ad" and the work is linear.
 //
 // Thread: any. Memory: none.
 

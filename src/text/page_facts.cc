@@ -91,8 +91,9 @@ class DateReader {
 };
 
 int MonthOf(std::string_view word) {
-  constexpr std::array<std::string_view, 12> kMonths = {"january", "february", "march",     "april",   "may",      "june",
-                                                        "july",    "august",   "september", "october", "november", "december"};
+  constexpr std::array<std::string_view, 12> kMonths = {"january",   "february", "march",    "april",
+                                                        "may",       "june",     "july",     "august",
+                                                        "september", "october",  "november", "december"};
   if (word.size() < 3) return 0;
   for (size_t i = 0; i < kMonths.size(); ++i) {
     if (word.size() <= kMonths[i].size() && EqualsIgnoringCase(word, kMonths[i].substr(0, word.size()))) {

@@ -30,8 +30,9 @@ TEST(NormaliseDateTest, FormsThatPeopleAndProgramsWrite) {
 
 TEST(NormaliseDateTest, WhatIsNoDayIsNone) {
   for (const std::string_view text :
-       {"", "2019", "2019-11", "2019-13-01", "2019-02-29", "0000-00-00", "1969-01-01", "2200-01-01", "11/18/2019", "yesterday",
-        "201911181", "-2019-11-18", "18 Nevember 2019", "November 2019 18", "2019-11-181", "Mon Tue Wed Thu 18 Nov 2019"}) {
+       {"", "2019", "2019-11", "2019-13-01", "2019-02-29", "0000-00-00", "1969-01-01", "2200-01-01", "11/18/2019",
+        "yesterday", "201911181", "-2019-11-18", "18 Nevember 2019", "November 2019 18", "2019-11-181",
+        "Mon Tue Wed Thu 18 Nov 2019"}) {
     EXPECT_EQ(NormaliseDate(text), std::nullopt) << text;
   }
   EXPECT_EQ(NormaliseDate(std::string(100'000, '1')), std::nullopt);
@@ -64,14 +65,16 @@ class PageFactsTest : public testing::Test {
 };
 
 TEST_F(PageFactsTest, TitleAndDescription) {
-  PageFacts facts = Facts("<title>T</title><meta property=og:title content=O><meta name=Description content='a &amp; b'>");
+  PageFacts facts =
+      Facts("<title>T</title><meta property=og:title content=O><meta name=Description content='a &amp; b'>");
   EXPECT_EQ(facts.title, "T");
   EXPECT_EQ(facts.description, "a & b");
   facts = Facts("<meta property=og:title content=O><meta property='og:description' content='from og'><h1>H</h1>");
   EXPECT_EQ(facts.title, "O");
   EXPECT_EQ(facts.description, "from og");
   EXPECT_EQ(Facts("<h2>no</h2><h1>H <b>1</b></h1>").title, "H 1");
-  EXPECT_EQ(Facts("<meta name=description content='" + std::string(5000, 'x') + "'>").description.size(), kMaxDescription);
+  EXPECT_EQ(Facts("<meta name=description content='" + std::string(5000, 'x') + "'>").description.size(),
+            kMaxDescription);
 }
 
 TEST_F(PageFactsTest, TheMostExplicitDateWins) {

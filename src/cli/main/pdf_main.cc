@@ -2,8 +2,8 @@
 //
 //   portolan-pdf CPU_SECONDS MEMORY_BYTES < document > frames
 //
-// Poppler is large and reads hostile bytes, so it is never linked into the crawler. This program limits itself before it
-// reads a byte: processor time, address space, no files to write, no network where the system allows it without
+// Poppler is large and reads hostile bytes, so it is never linked into the crawler. This program limits itself before
+// it reads a byte: processor time, address space, no files to write, no network where the system allows it without
 // privileges, and it ends with its parent. Whatever it does, its parent only sees frames, or that they end early:
 //
 //   tag (1 byte)  size (4 bytes, little-endian)  bytes
@@ -38,9 +38,9 @@
 
 namespace {
 
-constexpr size_t kMaxText = size_t{1} << 20;      // of all pages; the text log keeps no more
+constexpr size_t kMaxText = size_t{1} << 20;  // of all pages; the text log keeps no more
 constexpr size_t kMaxLinks = 5'000;
-constexpr size_t kMaxLink = 2'000;                // bytes
+constexpr size_t kMaxLink = 2'000;                 // bytes
 constexpr size_t kMaxInflated = size_t{32} << 20;  // of all object streams together
 constexpr int kMaxPages = 5'000;
 constexpr int kExitNoMemory = 3;
@@ -124,7 +124,8 @@ void AddActions(std::string_view objects, Links& links) {
   for (size_t at = objects.find(kKey); at != std::string_view::npos; at = objects.find(kKey, at)) {
     at += kKey.size();
     size_t i = at;
-    while (i < objects.size() && (objects[i] == ' ' || objects[i] == '\r' || objects[i] == '\n' || objects[i] == '\t')) ++i;
+    while (i < objects.size() && (objects[i] == ' ' || objects[i] == '\r' || objects[i] == '\n' || objects[i] == '\t'))
+      ++i;
     if (i >= objects.size() || objects[i] != '(') continue;
     std::string url;
     int depth = 1;
