@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,10 +13,11 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <thread>
 
 namespace portolan {
 namespace {
+
+constexpr int kTickMs = 50;
 
 using SteadyClock = std::chrono::steady_clock;
 
@@ -51,7 +53,6 @@ int Spawn(const std::vector<std::string>& words, int fd, pid_t& pid) {
 // Moves bytes both ways until the program closes its side. kExited: it did.
 ChildEnd Exchange(int fd, std::string_view input, const ChildLimits& limits, SteadyClock::time_point deadline,
                   const std::atomic<bool>* stop, std::string& output) {
-  constexpr int kTickMs = 50;
   std::array<char, 1 << 14> buffer;
   bool writing = true;
   for (;;) {
@@ -84,6 +85,27 @@ ChildEnd Exchange(int fd, std::string_view input, const ChildLimits& limits, Ste
   }
 }
 
+// kExited: it has ended.
+ChildEnd AwaitEnd(pid_t pid, SteadyClock::time_point deadline, const std::atomic<bool>* stop) {
+  const int fd = ::pidfd_open(pid, 0);
+  ChildEnd end = ChildEnd::kTimeout;
+  while (fd >= 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
+    if (left <= 0) break;
+    pollfd wait{.fd = fd, .events = POLLIN, .revents = 0};
+    if (::poll(&wait, 1, static_cast<int>(std::min<int64_t>(left + 1, kTickMs))) > 0) {
+      end = ChildEnd::kExited;
+      break;
+    }
+    if (stop != nullptr && stop->load()) {
+      end = ChildEnd::kStopped;
+      break;
+    }
+  }
+  if (fd >= 0) ::close(fd);
+  return end;
+}
+
 }  // namespace
 
 ChildResult RunChildProgram(const std::vector<std::string>& words, std::string_view input, const ChildLimits& limits,
@@ -107,18 +129,14 @@ ChildResult RunChildProgram(const std::vector<std::string>& words, std::string_v
   ::close(ends[0]);
   int status = 0;
   // It closed its output: it is about to end, if it is honest.
-  while (result.end == ChildEnd::kExited) {
-    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
-    if (ended == pid) {
-      ::kill(-pid, SIGKILL);  // what it left behind
-      if (WIFSIGNALED(status)) result.end = ChildEnd::kSignalled;
-      result.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-      return result;
+  if (result.end == ChildEnd::kExited) result.end = AwaitEnd(pid, deadline, stop);
+  if (result.end == ChildEnd::kExited) {
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (ended < 0 && errno != EINTR) return result;
-    if (SteadyClock::now() >= deadline) result.end = ChildEnd::kTimeout;
-    if (stop != nullptr && stop->load()) result.end = ChildEnd::kStopped;
-    if (result.end == ChildEnd::kExited) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ::kill(-pid, SIGKILL);  // what it left behind
+    if (WIFSIGNALED(status)) result.end = ChildEnd::kSignalled;
+    result.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    return result;
   }
   ::kill(-pid, SIGKILL);
   ::kill(pid, SIGKILL);

@@ -190,7 +190,7 @@ const std::vector<TextRange>& MainTextFinder::Find(const Page& page) {
   return ranges_;
 }
 
-void JoinRanges(std::string_view text, const std::vector<TextRange>& ranges, std::string& out) {
+void JoinRanges(std::string_view text, std::span<const TextRange> ranges, std::string& out) {
   out.clear();
   for (const TextRange& range : ranges) {
     if (!out.empty()) out += '\n';

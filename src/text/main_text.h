@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,6 @@ class MainTextFinder {
 };
 
 // The ranges' text, each on lines of its own.
-void JoinRanges(std::string_view text, const std::vector<TextRange>& ranges, std::string& out);
+void JoinRanges(std::string_view text, std::span<const TextRange> ranges, std::string& out);
 
 }  // namespace portolan
