@@ -12,7 +12,7 @@ namespace portolan::bench {
 
 struct Article {
   std::string id;
-  std::string html;  // UTF-8
+  std::string html;  // UTF-8, whatever it says of itself
   std::string text;  // the truth
   bool held_out = false;
 };

@@ -42,7 +42,7 @@ TEST(MainTextQualityTest, RealArticles) {
   ShingleScore held_out;
   std::string main;
   for (const Article& article : *articles) {
-    const CharsetDecision decision = SniffCharset(std::string_view(article.html).substr(0, kDetectBytes), "");
+    const CharsetDecision decision = SniffCharset(std::string_view(article.html).substr(0, kDetectBytes), "utf-8");
     CharsetDecoder decoder(decision.encoding);
     const Page& page = reader.Read(decoder.Decode(article.html, /*last=*/true));
     JoinRanges(page.text, finder.Find(page), main);

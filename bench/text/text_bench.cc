@@ -40,8 +40,9 @@ std::string ReadWhole(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string Utf8Of(const std::string& html) {
-  CharsetDecision decision = SniffCharset(std::string_view(html).substr(0, kDetectBytes), "");
+// `label`: what the answer's head said.
+std::string Utf8Of(const std::string& html, std::string_view label) {
+  const CharsetDecision decision = SniffCharset(std::string_view(html).substr(0, kDetectBytes), label);
   CharsetDecoder decoder(decision.encoding);
   return std::string(decoder.Decode(std::string_view(html).substr(decision.bom_bytes), /*last=*/true));
 }
@@ -53,7 +54,7 @@ Result<std::vector<LoadedPage>> LoadRealPages(const std::string& folder) {
   std::string row;
   std::getline(index, row);
   while (std::getline(index, row)) {
-    pages.push_back({Utf8Of(ReadWhole(folder + "/" + row.substr(0, row.find('\t'))))});
+    pages.push_back({Utf8Of(ReadWhole(folder + "/" + row.substr(0, row.find('\t'))), "")});
   }
   return pages;
 }
@@ -159,7 +160,7 @@ Result<nlohmann::ordered_json> RunTextBench(int argc, char** argv, Report& repor
   ShingleScore visible;
   std::vector<std::string> decoded;
   for (const Article& article : articles) {
-    decoded.push_back(Utf8Of(article.html));
+    decoded.push_back(Utf8Of(article.html, "utf-8"));
     const Page& page = reader.Read(decoded.back());
     JoinRanges(page.text, finder.Find(page), main);
     const Shingles shingles = CompareShingles(article.text, main);
