@@ -30,13 +30,19 @@ class RobotsFlagsStage : public PageStage {
   const bool honour_noarchive_;
 };
 
-// The main text of every document that has text, its language, and what it says about itself. Memory bound: the main
-// text, kMaxPageText bytes, and what text/main_text.h says.
+// The main text of every document that has text; if there is a text log also its language, and what it says about
+// itself. Memory bound: the main text, kMaxPageText bytes, and what text/main_text.h says; after a page with more than
+// kKeepOutline events the next one begins with fresh buffers.
 class ContentStage : public PageStage {
  public:
+  static constexpr size_t kKeepOutline = 20'000;
+
+  explicit ContentStage(const PageMakerOptions& options) : describe_(options.text_log) {}
   void Look(PageView& view, PageResult& result) override;
 
  private:
+  const bool describe_;
+  bool large_ = false;  // the last page was
   MainTextFinder finder_;
   std::string main_text_;
 };

@@ -42,7 +42,7 @@ struct PageView {
   // Added by the first stage, ContentStage, if a later one wants them.
   std::span<const TextRange> main = {};  // which bytes of the text are the main text; empty: none was found
   std::string_view main_text = {};       // these ranges, joined; the visible text if none was found
-  LanguageGuess language = {};           // of the main text
+  LanguageGuess language = {};           // of the main text, and the facts, if there is a text log
   PageFacts facts = {};
 
   // A stage that sets this to false keeps the answer out of the archive and the text log.
