@@ -3,8 +3,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,7 +87,7 @@ ChildEnd Exchange(int fd, std::string_view input, const ChildLimits& limits, Ste
 
 // kExited: it has ended.
 ChildEnd AwaitEnd(pid_t pid, SteadyClock::time_point deadline, const std::atomic<bool>* stop) {
-  const int fd = ::pidfd_open(pid, 0);
+  const auto fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));  // glibc 2.36 declares no function for C++
   ChildEnd end = ChildEnd::kTimeout;
   while (fd >= 0) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
