@@ -32,6 +32,7 @@ portolan_pkg(CARES libcares)
 portolan_pkg(NGHTTP2 libnghttp2)
 portolan_pkg(SSL libssl)
 portolan_pkg(HTTPLIB cpp-httplib)
+portolan_pkg(POPPLER poppler-cpp)
 
 if(PORTOLAN_TESTS)
   find_package(GTest REQUIRED)

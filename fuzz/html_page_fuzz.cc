@@ -36,6 +36,8 @@ void CheckSame(const Page& a, const Page& b) {
     CHECK(x.text.begin == y.text.begin && x.text.size == y.text.size && x.in_template == y.in_template);
   }
   CHECK(a.metas.size() == b.metas.size() && a.has_base == b.has_base && a.canonical == b.canonical);
+  CHECK(a.outline_names == b.outline_names && a.outline.size() == b.outline.size());
+  for (size_t i = 0; i < a.outline.size(); ++i) CHECK(a.outline[i].text_at == b.outline[i].text_at);
   CHECK(a.links_dropped == b.links_dropped && a.values_dropped == b.values_dropped);
   CHECK(a.text_cut == b.text_cut && a.cut == b.cut && a.meta_encoding == b.meta_encoding);
 }
@@ -74,6 +76,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.anchor_text = (setup & 2) != 0;
   options.citations = (setup & 4) != 0;
   options.styles = (setup & 16) != 0;
+  options.outline = (setup & 32) != 0;
+  options.facts = (setup & 64) != 0;
   const bool tight = (setup & 8) != 0;
   if (tight) {
     options.max_links = 5;
@@ -82,6 +86,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     options.max_title_bytes = 5;
     options.max_text_bytes = 20;
     options.max_metas = 1;
+    options.max_outline = 9;
+    options.max_outline_names = 600;
+    options.max_script_bytes = 25;
     options.max_style_bytes = 30;
     options.max_kept_bytes = 60;
     options.tokenizer = {.max_construct_bytes = 100, .max_attributes = 3};
@@ -98,7 +105,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CheckSlice(whole, slice);
   }
   CHECK(whole.links.size() <= options.max_links && whole.text.size() <= options.max_text_bytes);
-  CHECK(whole.metas.size() <= options.max_metas && whole.title.size <= options.max_title_bytes);
+  CHECK(whole.metas.size() <= 4 * options.max_metas && whole.title.size <= options.max_title_bytes);
   if (!tight) CheckAgainstTokens(html, whole);
 
   PageReader pieces(options);

@@ -29,6 +29,7 @@ PageMaker& Maker(bool all) {
     options.embeds = true;
     options.requisites = true;
     options.similarity = true;
+    options.text_log = true;
     options.archive_metadata = true;
     options.max_links = 50;
     options.decode.max_output = 100'000;

@@ -159,6 +159,9 @@ struct Config {
     bool canonical = true;
     bool alternates = true;
     bool x_robots_tag = true;
+    bool pdf = false;
+    Duration pdf_time = std::chrono::seconds(20);
+    ByteCount pdf_memory = Mebi(512);
   } page;
 
   struct Memory {

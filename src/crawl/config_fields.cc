@@ -258,11 +258,15 @@ const std::vector<ConfigField>& ConfigFields() {
              "How many hosts that answered before must fail in a row for the network to count as down; 0: never."),
 
       NUMBER(page, max_links, 1, 1'000'000, "The most links taken from a page."),
-      SETTING(page, similarity, "Compute 64 bits from the text of each page that identify near duplicates."),
       SETTING(page, canonical, "Follow the link to a page's canonical URL (rel=canonical, also in a Link field)."),
       SETTING(page, alternates,
               "Follow <link rel=alternate>: the page in other languages (hreflang), for other devices, its feeds."),
       SETTING(page, x_robots_tag, "Obey X-Robots-Tag fields as the robots meta elements of pages (docs/rules.md)."),
+      SETTING(page, similarity, "Compute 64 bits from the main text of each page that identify near duplicates."),
+      SETTING(page, pdf, "Read text and links of PDF documents, one at a time, in a process of its own."),
+      NUMBER(page, pdf_time, seconds(1), minutes(10), "The longest time for reading one PDF document."),
+      NUMBER(page, pdf_memory, Mebi(128), Gibi(64),
+             "Address space for reading one PDF document. It is not part of memory.total."),
 
       NUMBER(memory, total, Mebi(128), kMostBytes,
              "Memory that the crawl may use in all. The default shrinks to three quarters of RAM or of the control "
@@ -283,8 +287,9 @@ const std::vector<ConfigField>& ConfigFields() {
 
       SETTING(outputs, links,
               "Write the link log, links/: which page links to which, with anchor text. 'portolan links' reads it."),
-      SETTING(outputs, text, "Write the text log, text/: title, headings and visible text of each page."),
       SETTING(outputs, honour_noindex, "Leave pages that say noindex out of the text log."),
+      SETTING(outputs, text,
+              "Write the text log, text/: title, language, date, main text of each page. 'portolan text' reads it."),
       NUMBER(outputs, file_size, Kibi(64), Gibi(1 << 10), "Begin a new file of these two logs when one is this long."),
 
       NUMBER(checkpoint, interval, seconds(1), days(1),

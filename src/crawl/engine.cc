@@ -12,6 +12,7 @@
 #include "crawl/seed_list.h"
 #include "crawl/shard_share.h"
 #include "io/process.h"
+#include "parse/pdf_handler.h"
 
 namespace portolan {
 namespace {
@@ -119,6 +120,16 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
     ASSIGN_OR_RETURN(PageMaker maker, PageMaker::Create(page));
     engine->makers_.push_back(std::move(maker));
   }
+  if (options.pdf.enabled) {
+    PageMakerOptions page = options.page;
+    page.link.key = key;
+    if (page.seed) *page.seed += engine->makers_.size();
+    page.pdf = options.pdf;
+    page.pdf.stop = engine->documents_stop_;
+    ASSIGN_OR_RETURN(PageMaker maker, PageMaker::Create(page));
+    engine->document_maker_ = std::make_unique<PageMaker>(std::move(maker));
+    engine->documents_ = std::make_unique<WorkerPool>(1, "documents");
+  }
   FetchOptions fetch = options.fetch;
   fetch.dns.key = key;
   fetch.budget = &engine->answers_;
@@ -190,6 +201,8 @@ Engine::~Engine() {
   }
   if (cancelling_.joinable()) cancelling_.join();
   if (fetch_) fetch_->Stop();
+  *documents_stop_ = true;
+  documents_.reset();
   checkpointer_.reset();                                // waits for what is being written
   for (const auto& seat : seats_) seat->shard.reset();  // waits for its rounds
   merges_.reset();
@@ -205,9 +218,24 @@ Status Engine::AddSeeds(const std::vector<std::string>& seeds) {
 // ---- other threads
 
 void Engine::OnResponse(FetchResponse&& response, size_t loop) {
+  if (documents_ && MayBePdf(response)) {
+    // Reading it takes another process and up to seconds, and a fetch thread has other connections to serve. What waits
+    // here counts as in flight and holds its lease, so it is bounded like everything that is being fetched.
+    documents_->Submit([this, waiting = std::move(response)]() mutable {
+      const uint32_t shard = ShardOfFetch(waiting.task.id);
+      Deliver(std::move(waiting), *document_maker_, /*timed=*/false);
+      seats_[shard]->has_pages = false;
+      WakeShard(shard);
+    });
+    return;
+  }
   const bool timed = options_.time_parse && response.task.id % kTimedOneIn == 0;
+  Deliver(std::move(response), makers_[loop], timed);
+}
+
+void Engine::Deliver(FetchResponse&& response, PageMaker& maker, bool timed) {
   const int64_t begin = timed ? ThreadProcessorNs() : 0;
-  PageResult result = makers_[loop].Make(std::move(response));
+  PageResult result = maker.Make(std::move(response));
   if (timed) parse_ns_ += (ThreadProcessorNs() - begin) * kTimedOneIn;
   response.body = {};  // freed before its lease is given back
   HandOver(std::move(response.lease), result);
@@ -336,6 +364,7 @@ void Engine::Tick() {
 
 void Engine::CancelFetches() {
   if (cancelling_.joinable()) return;
+  *documents_stop_ = true;
   try {
     cancelling_ = std::thread([this] { fetch_->Stop(); });
   } catch (const std::system_error&) {  // no thread: fetches go on until there is one, or end by themselves

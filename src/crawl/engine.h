@@ -79,6 +79,7 @@ struct EngineOptions {
   uint64_t exchange_bytes = uint64_t{1} << 20;  // of links on their way to one shard
   FetchOptions fetch;
   PageMakerOptions page;
+  PdfOptions pdf = {};     // of the maker that reads documents; page.pdf stays off
   std::string control;     // path of the socket; empty: none
   std::string index_file;  // the merged index of the archive, written when the crawl is done
   OutputsOptions outputs;
@@ -147,6 +148,7 @@ class Engine : private FetchHandler, private OutputPort, private Driver::Owner {
 
   void OnResponse(FetchResponse&& response, size_t loop) override;
   void OnAnswersGiven(size_t loop) override;
+  void Deliver(FetchResponse&& response, PageMaker& maker, bool timed);  // to its shard, as a page
   void OnResolved(Resolution&& resolution) override;
   void Write(PageResult& result, FetchLine&& about) override { outputs_->Write(result, std::move(about)); }
 
@@ -185,6 +187,10 @@ class Engine : private FetchHandler, private OutputPort, private Driver::Owner {
   std::vector<std::unique_ptr<Seat>> seats_;
   std::atomic<bool> threads_run_{false};
   std::vector<PageMaker> makers_;  // one per fetch loop
+  // PDF documents are read on one thread of their own, if at all.
+  std::shared_ptr<std::atomic<bool>> documents_stop_ = std::make_shared<std::atomic<bool>>(false);
+  std::unique_ptr<PageMaker> document_maker_;
+  std::unique_ptr<WorkerPool> documents_;
   std::atomic<int64_t> parse_ns_{0};
   std::unique_ptr<FetchLoops> fetch_;
   std::unique_ptr<ShardRoutes> routes_;

@@ -8,6 +8,7 @@
 #include "crawl/memory_plan.h"
 #include "crawl/partition.h"
 #include "crawl/rule_files.h"
+#include "io/child_program.h"
 #include "io/process.h"
 #include "url/link.h"
 
@@ -195,6 +196,13 @@ PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   return page;
 }
 
+PdfOptions PdfOf(const Config& config) {
+  return {.enabled = config.page.pdf,
+          .program = ProgramBeside("portolan-pdf"),
+          .max_wait_ns = config.page.pdf_time.count(),
+          .max_memory = config.page.pdf_memory.bytes};
+}
+
 }  // namespace
 
 size_t LoopsOf(const Config& config) {
@@ -262,6 +270,7 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
   options.pages_are_goal = config.crawl.max_pages != ForProfile(config.crawl.profile).crawl.max_pages;
   options.fetch = FetchOf(config, memory, version, seeds);
   options.page = PageOf(config, memory);
+  options.pdf = PdfOf(config);
   for (const std::string& directory : config.archive.directories) {
     options.outputs.warc.directories.push_back(ArchiveDirectory(dir, directory));
   }

@@ -61,13 +61,18 @@ std::optional<LinkRecord> ParseLinkRecord(std::string_view record, uint8_t tag) 
 
 void AppendTextRecord(std::string& out, const TextRecord& page) {
   std::string record;
-  record.reserve(page.url.size() + page.title.size() + page.headings.size() + page.text.size() + 32);
+  record.reserve(page.url.size() + page.title.size() + page.headings.size() + page.text.size() +
+                 page.description.size() + page.main.size() + 96);
   AppendString(record, page.url);
   AppendVarint(record, static_cast<uint64_t>(page.unix_ms));
   AppendString(record, page.title);
-  AppendString(record, page.headings);
+  AppendString(record, page.description);
+  AppendString(record, page.published);
   AppendString(record, page.language);
+  AppendVarint(record, page.confidence);
+  AppendString(record, page.headings);
   AppendString(record, page.text);
+  AppendString(record, page.main);
   AppendPackedRecord(out, record);
 }
 
@@ -75,13 +80,48 @@ std::optional<TextRecord> ParseTextRecord(std::string_view record) {
   TextRecord page;
   uint64_t unix_ms = 0;
   ByteReader reader(record);
+  uint64_t confidence = 0;
   if (!reader.ReadString(page.url) || !reader.ReadVarint(unix_ms) || !reader.ReadString(page.title) ||
-      !reader.ReadString(page.headings) || !reader.ReadString(page.language) || !reader.ReadString(page.text) ||
-      !reader.done()) {
+      !reader.ReadString(page.description) || !reader.ReadString(page.published) || !reader.ReadString(page.language) ||
+      !reader.ReadVarint(confidence) || confidence > 100 || !reader.ReadString(page.headings) ||
+      !reader.ReadString(page.text) || !reader.ReadString(page.main) || !reader.done()) {
     return std::nullopt;
   }
+  PackedRanges ranges(page.main);
+  while (ranges.Next()) {
+    if (ranges.begin() + ranges.size() > page.text.size()) return std::nullopt;
+  }
+  if (!ranges.done()) return std::nullopt;
+  page.confidence = static_cast<uint8_t>(confidence);
   page.unix_ms = static_cast<int64_t>(unix_ms);
   return page;
+}
+
+bool PackedRanges::Next() {
+  uint64_t gap = 0;
+  uint64_t size = 0;
+  ByteReader next = reader_;
+  constexpr uint64_t kMost = uint64_t{1} << 32;
+  if (!next.ReadVarint(gap) || !next.ReadVarint(size) || size == 0 || gap > kMost || size > kMost) return false;
+  reader_ = next;
+  end_ += gap + size;
+  size_ = size;
+  return true;
+}
+
+void AppendPackedRange(std::string& packed, uint64_t end, uint64_t begin, uint64_t size) {
+  AppendVarint(packed, begin - end);
+  AppendVarint(packed, size);
+}
+
+std::string MainTextOf(const TextRecord& page) {
+  std::string text;
+  PackedRanges ranges(page.main);
+  while (ranges.Next()) {
+    if (!text.empty()) text += '\n';
+    text += page.text.substr(ranges.begin(), ranges.size());
+  }
+  return text;
 }
 
 std::string_view CutUtf8(std::string_view text, size_t most) {

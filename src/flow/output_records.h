@@ -26,6 +26,7 @@ inline constexpr size_t kMaxAnchors = size_t{256} << 10;  // of all links of a p
 inline constexpr size_t kMaxPageText = size_t{1} << 20;   // of visible text
 inline constexpr size_t kMaxHeadings = size_t{16} << 10;  // of all headings together
 inline constexpr size_t kMaxRecordTitle = 1024;
+inline constexpr size_t kMaxMainRanges = 20'000;  // what is behind them is text, but not main text
 
 // On disk: never renumber. A frame is kLinkRequisite without kLinkEmbed.
 enum LinkFlag : uint8_t {
@@ -79,10 +80,37 @@ struct TextRecord {
   std::string_view url;
   int64_t unix_ms = 0;
   std::string_view title;
-  std::string_view headings;  // one per line, each with its level before it: "1 About us"
-  std::string_view language;  // empty for now
-  std::string_view text;      // words separated by one blank, blocks by one line end
+  std::string_view description;
+  std::string_view published;  // RFC 3339, a date or a date and time
+  std::string_view language;   // BCP 47; "und": not known
+  uint8_t confidence = 0;      // of the language, percent
+  std::string_view headings;   // one per line, each with its level before it: "1 About us"
+  std::string_view text;       // words separated by one blank, blocks by one line end
+  std::string_view main;       // which bytes of the text are the main text: PackedRanges
 };
+
+// Ranges of a text in order, apart from each other; each as two varints: bytes since the end of the range before it,
+// and its size, which is not 0.
+class PackedRanges {
+ public:
+  explicit PackedRanges(std::string_view packed) : reader_(packed) {}
+  // False at the end, and at bytes that are not ranges of a text of up to 2^32 bytes.
+  bool Next();
+  uint64_t begin() const { return end_ - size_; }
+  uint64_t size() const { return size_; }
+  bool done() const { return reader_.done(); }  // after Next was false: all were ranges
+
+ private:
+  ByteReader reader_;
+  uint64_t end_ = 0;
+  uint64_t size_ = 0;
+};
+// `end` is the end of the range before it, 0 for the first. REQUIRES: begin >= end, size > 0.
+void AppendPackedRange(std::string& packed, uint64_t end, uint64_t begin, uint64_t size);
+
+// The main text of a page that ParseTextRecord gave, its ranges on lines of their own.
+std::string MainTextOf(const TextRecord& page);
+
 void AppendTextRecord(std::string& out, const TextRecord& page);  // packed
 // nullopt: the record is malformed. Views of `record`.
 std::optional<TextRecord> ParseTextRecord(std::string_view record);

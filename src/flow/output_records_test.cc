@@ -32,16 +32,48 @@ TEST(OutputRecordsTest, GoldenBytesOfLinks) {
 }
 
 TEST(OutputRecordsTest, GoldenBytesOfText) {
+  std::string main;
+  AppendPackedRange(main, 0, 0, 3);
+  AppendPackedRange(main, 3, 4, 5);
   std::string packed;
-  AppendTextRecord(
-      packed,
-      {.url = "http://a.test/", .unix_ms = 300, .title = "T", .headings = "1 H", .language = "", .text = "two words"});
-  EXPECT_EQ(packed, "\x00\x22\x0ehttp://a.test/\xac\x02\x01T\x03"s + "1 H\x00\x09two words"s);
+  AppendTextRecord(packed, {.url = "http://a.test/",
+                            .unix_ms = 300,
+                            .title = "T",
+                            .description = "D",
+                            .published = "2019-11-18",
+                            .language = "en",
+                            .confidence = 97,
+                            .headings = "1 H",
+                            .text = "two words",
+                            .main = main});
+  EXPECT_EQ(packed, "\x00\x38\x0ehttp://a.test/\xac\x02\x01T\x01"s + "D\x0a"s + "2019-11-18\x02"s + "en\x61\x03"s +
+                        "1 H\x09two words\x04\x00\x03\x01\x05"s);
   const std::string record = packed.substr(2);
   const auto page = ParseTextRecord(record);
   ASSERT_TRUE(page);
+  EXPECT_EQ(page->description, "D");
+  EXPECT_EQ(page->published, "2019-11-18");
+  EXPECT_EQ(page->language, "en");
+  EXPECT_EQ(page->confidence, 97);
   EXPECT_EQ(page->headings, "1 H");
   EXPECT_EQ(page->text, "two words");
+  EXPECT_EQ(MainTextOf(*page), "two\nwords");
+}
+
+TEST(OutputRecordsTest, RangesOutsideOfTheTextAreMalformed) {
+  const auto parses = [](std::string_view main) {
+    std::string packed;
+    AppendTextRecord(packed, {.url = "u", .text = "two words", .main = main});
+    PackedRecords records(packed);
+    return records.Next() && ParseTextRecord(records.record()).has_value();
+  };
+  EXPECT_TRUE(parses(""));
+  EXPECT_TRUE(parses("\x00\x09"s));
+  EXPECT_FALSE(parses("\x00\x0a"s));
+  EXPECT_FALSE(parses("\x00\x00"s)) << "an empty range";
+  EXPECT_FALSE(parses("\x00"s));
+  EXPECT_FALSE(parses("\x00\x08\x01\x01"s));
+  EXPECT_FALSE(parses("\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s));
 }
 
 TEST(OutputRecordsTest, BrokenRecordsAreNone) {

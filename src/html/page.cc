@@ -89,13 +89,15 @@ void Page::Clear() {
   strings.clear();
   text.clear();
   headings.clear();
+  outline.clear();
+  outline_names.clear();
   has_base = false;
   base = title = description = lang = charset = {};
   base_position = 0;
   canonical = -1;
   meta_encoding.reset();
   links_dropped = values_dropped = 0;
-  text_cut = cut = false;
+  text_cut = outline_cut = cut = false;
 }
 
 }  // namespace portolan

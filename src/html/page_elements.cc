@@ -1,5 +1,8 @@
 // What PageSink takes from each element: its links, and what meta, base, html and title say.
 
+#include <algorithm>
+#include <string>
+
 #include "base/ascii.h"
 #include "html/css_links.h"
 #include "html/link_values.h"
@@ -20,6 +23,9 @@ void PageSink::FindAttributes(const TagToken& tag) {
     const uint64_t word = attribute.word;
     Attribute id = kAttributeCount;
     switch (name.size()) {
+      case 2:
+        if (word == PackName("id")) id = kId;
+        break;
       case 3:
         if (word == PackName("rel")) id = kRel;
         if (word == PackName("src")) id = kSrc;
@@ -32,23 +38,30 @@ void PageSink::FindAttributes(const TagToken& tag) {
         if (word == PackName("lang")) id = kLang;
         if (word == PackName("data")) id = kData;
         if (word == PackName("cite")) id = kCite;
+        if (word == PackName("role")) id = kRole;
         if (word == PackName("face") || word == PackName("size")) id = kFontStyle;
         break;
       case 5:
         if (word == PackName("color")) id = kFontStyle;
         if (word == PackName("style")) id = kStyle;
+        if (word == PackName("class")) id = kClass;
         break;
       case 6:
         if (word == PackName("srcset")) id = kSrcset;
         if (word == PackName("action")) id = kAction;
         if (word == PackName("poster")) id = kPoster;
+        if (word == PackName("hidden")) id = kHidden;
         break;
       case 7:
         if (word == PackName("content")) id = kContent;
         if (word == PackName("charset")) id = kCharset;
+        if (word == PackName("pubdate")) id = kPubdate;
         break;
       case 8:
         if (word == PackName("encoding")) id = kEncoding;
+        if (word == PackName("itemprop")) id = kItemprop;
+        if (word == PackName("property")) id = kProperty;
+        if (word == PackName("datetime")) id = kDatetime;
         break;
       case 10:
         if (EqualsIgnoringCase(name, "http-equiv")) id = kHttpEquiv;
@@ -57,6 +70,7 @@ void PageSink::FindAttributes(const TagToken& tag) {
         break;
       case 11:
         if (EqualsIgnoringCase(name, "imagesrcset")) id = kImagesrcset;
+        if (EqualsIgnoringCase(name, "aria-hidden")) id = kAriaHidden;
         break;
       default:
         break;
@@ -255,6 +269,9 @@ void PageSink::Element(const TagToken& tag) {
     case Tag::kMeta:
       Meta(tag);
       break;
+    case Tag::kTime:
+      TimeElement(tag);
+      break;
     case Tag::kH1:
     case Tag::kH2:
     case Tag::kH3:
@@ -320,8 +337,88 @@ void PageSink::CloseHeading() {
   UpdateWishes();
 }
 
+void PageSink::CloseJson() {
+  in_json_ = false;
+  AddFact(PageMeta::Kind::kJsonLd, json_position_, {}, json_);
+  json_.clear();
+  UpdateWishes();
+}
+
+void PageSink::AddFact(PageMeta::Kind kind, size_t position, std::string_view name, std::string_view content) {
+  uint32_t& kept = kept_metas_[static_cast<size_t>(kind)];
+  if (kept >= options_.max_metas || page_.strings.size() + name.size() + content.size() > options_.max_kept_bytes) {
+    ++page_.values_dropped;
+    return;
+  }
+  ++kept;
+  PageMeta meta{.kind = kind, .name = Keep(name), .content = {}, .position = position};
+  meta.content = Keep(content);
+  page_.metas.push_back(meta);
+}
+
+void PageSink::MetaFact(const TagToken& tag) {
+  const Attribute from = Has(kProperty) ? kProperty : Has(kName) ? kName : kItemprop;
+  if (!Has(from)) return;
+  const std::string name(Value(from));  // Value's buffer is needed for the content
+  const std::string_view content = Value(kContent);
+  if (!name.empty() && !content.empty() && Fits(name) && Fits(content)) {
+    AddFact(PageMeta::Kind::kFact, tag.position, name, content);
+  }
+}
+
+void PageSink::TimeElement(const TagToken& tag) {
+  if (!Has(kDatetime) || template_depth_ > 0) return;
+  std::string name;
+  if (Has(kPubdate)) {
+    name = "pubdate";
+  } else if (Has(kItemprop)) {
+    name = Value(kItemprop);
+  } else if (Has(kClass)) {
+    name = Value(kClass);
+  }
+  const std::string_view datetime = Value(kDatetime);
+  if (Fits(name) && Fits(datetime)) AddFact(PageMeta::Kind::kTime, tag.position, name, datetime);
+}
+
+void PageSink::AddOutline(Tag tag, bool end) {
+  if (page_.outline.size() >= options_.max_outline) {
+    page_.outline_cut = true;
+    return;
+  }
+  OutlineEvent event{.text_at = static_cast<uint32_t>(page_.text.size()), .tag = tag, .end = end};
+  if (!end && page_.outline_names.size() + OutlineEvent::kMaxNames <= options_.max_outline_names) {
+    const size_t begin = page_.outline_names.size();
+    const auto add = [&](Attribute attribute, char mark) {
+      if (!Has(attribute) || values_[attribute].empty()) return;
+      page_.outline_names += ' ';
+      if (mark != ' ') page_.outline_names += mark;
+      page_.outline_names.append(values_[attribute].substr(0, OutlineEvent::kMaxNames / 4));
+    };
+    add(kClass, ' ');
+    add(kId, '#');
+    add(kItemprop, '@');
+    add(kRole, '=');
+    const auto hides = [](std::string_view style) {
+      const size_t at = style.find("display");
+      if (at == std::string_view::npos) return false;
+      const std::string_view rest = style.substr(at, 16);
+      return rest.find("none") != std::string_view::npos;
+    };
+    if (Has(kHidden) || (Has(kAriaHidden) && values_[kAriaHidden] == "true") ||
+        (Has(kStyle) && hides(values_[kStyle]))) {
+      page_.outline_names += " !";
+    }
+    event.names_begin = static_cast<uint32_t>(begin);
+    event.names_size =
+        static_cast<uint16_t>(std::min<size_t>(page_.outline_names.size() - begin, OutlineEvent::kMaxNames));
+    page_.outline_names.resize(begin + event.names_size);
+  }
+  page_.outline.push_back(event);
+}
+
 void PageSink::AddMeta(const TagToken& tag, PageMeta::Kind kind) {
-  if (page_.metas.size() >= options_.max_metas) {
+  uint32_t& kept = kept_metas_[0];  // of both kinds that the crawl obeys
+  if (kept >= options_.max_metas) {
     ++page_.values_dropped;
     return;
   }
@@ -330,6 +427,7 @@ void PageSink::AddMeta(const TagToken& tag, PageMeta::Kind kind) {
   if (const std::string_view content = Value(kContent); Fits(content)) {
     meta.content = Keep(content);
     page_.metas.push_back(meta);
+    ++kept;
   }
 }
 
@@ -360,6 +458,7 @@ void PageSink::Meta(const TagToken& tag) {
       }
     }
   }
+  if (options_.facts) MetaFact(tag);
   if (!Has(kName)) return;
   const std::string_view name = Value(kName);
   const bool for_robots = EqualsIgnoringCase(name, "robots") ||

@@ -34,6 +34,7 @@ constexpr Tag kBlocks[] = {
     Tag::kMenu,    Tag::kNav,      Tag::kOl,         Tag::kOptgroup,   Tag::kOption,  Tag::kP,       Tag::kPlaintext,
     Tag::kPre,     Tag::kSearch,   Tag::kSection,    Tag::kSummary,    Tag::kTable,   Tag::kTbody,   Tag::kTfoot,
     Tag::kThead,   Tag::kTr,       Tag::kUl,         Tag::kXmp,        Tag::kNoscript};
+constexpr Tag kFactTags[] = {Tag::kTime};
 constexpr Tag kHeadings[] = {Tag::kH1, Tag::kH2, Tag::kH3, Tag::kH4, Tag::kH5, Tag::kH6};
 constexpr Tag kGaps[] = {Tag::kTd, Tag::kTh, Tag::kButton, Tag::kSelect, Tag::kTextarea, Tag::kImg, Tag::kInput};
 
@@ -49,6 +50,7 @@ PageSink::PageSink(const PageOptions& options, Page& page) : options_(options), 
   if (options_.citations) add(kCitations, kStart);
   if (options_.headings) add(kHeadings, kStart | kEnd);
   if (options_.styles) add(kTableParts, kStart);
+  if (options_.facts) add(kFactTags, kStart);
   add(kBlocks, kBlock);
   add(kGaps, kGap);
   add(kFrames, kFrame);
@@ -69,7 +71,9 @@ void PageSink::Begin() {
   title_.clear();
   heading_.clear();
   style_.clear();
-  in_style_ = false;
+  json_.clear();
+  in_style_ = in_json_ = false;
+  kept_metas_.fill(0);
   anchor_gaps_.Clear();
   title_gaps_.Clear();
   heading_gaps_.Clear();
@@ -81,6 +85,7 @@ void PageSink::Finish() {
   CloseAnchor();
   CloseHeading();
   if (in_style_) CloseStyle();
+  if (in_json_) CloseJson();
   page_.title = Keep(title_);
 }
 
@@ -94,7 +99,8 @@ void PageSink::UpdateWishes() {
   const bool undecided = frames_ == Frames::kPossible;
   collects_ = (text_open_ || anchor_open_ || heading_open_) && !hidden_ && !in_title_ && template_depth_ == 0 &&
               !foreign_.HidesText();
-  wants_text_ = collects_ || in_style_ || (in_title_ && title_open_) || (undecided && !hidden_ && !in_title_);
+  wants_text_ =
+      collects_ || in_style_ || in_json_ || (in_title_ && title_open_) || (undecided && !hidden_ && !in_title_);
   const auto extra = static_cast<uint8_t>((collects_ ? kBlock | kGap : 0) | (foreign || undecided ? kAny : 0));
   start_mask_ = kStart | extra | (options_.styles ? kAny : 0);  // any element may have a style
   end_mask_ = kEnd | extra;
@@ -103,6 +109,10 @@ void PageSink::UpdateWishes() {
 void PageSink::Text(std::string_view piece) {
   if (in_style_) {
     style_.append(piece.substr(0, size_t{options_.max_style_bytes} + 1 - style_.size()));  // one more: it was cut
+    return;
+  }
+  if (in_json_) {
+    json_.append(piece.substr(0, size_t{options_.max_script_bytes} - json_.size()));
     return;
   }
   if (in_title_) {
@@ -132,6 +142,7 @@ void PageSink::Break(Collapser::Gap gap) {
 
 TextState PageSink::StartTag(const TagToken& tag) {
   if (in_style_) CloseStyle();
+  if (in_json_) CloseJson();
   FindAttributes(tag);
   if (frames_ == Frames::kInFrameset || frames_ == Frames::kAfterFrameset) return FramesetStartTag(tag);
   if (frames_ == Frames::kPossible && RulesOutFrameset(tag.tag)) {
@@ -236,6 +247,7 @@ TextState PageSink::HtmlStartTag(const TagToken& tag) {
   } else if (collects_ && (interest & kGap) != 0) {
     Break(Collapser::Gap::kBlank);
   }
+  if (TakesOutline() && ((interest & (kBlock | kGap)) != 0 || tag.tag == Tag::kA)) AddOutline(tag.tag, /*end=*/false);
   if (frames_ == Frames::kPossible && tag.tag == Tag::kFrameset && template_depth_ == 0 && foreign_.empty()) {
     CloseAnchor();
     frames_ = Frames::kInFrameset;
@@ -251,6 +263,11 @@ TextState PageSink::HtmlStartTag(const TagToken& tag) {
 TextState PageSink::BeginText(const TagToken& tag) {
   const TextState next = TextStateAfter(tag.tag);
   if (tag.tag == Tag::kStyle) OpenStyle(tag);
+  if (tag.tag == Tag::kScript && options_.facts && Has(kType) && template_depth_ == 0 &&
+      EqualsIgnoringCase(Value(kType), "application/ld+json")) {
+    in_json_ = true;
+    json_position_ = tag.position;
+  }
   raw_open_ = true;
   // The title of a page is the first in its tree; what a template holds is not in it.
   in_title_ = tag.tag == Tag::kTitle && template_depth_ == 0;
@@ -265,6 +282,7 @@ TextState PageSink::BeginText(const TagToken& tag) {
 
 void PageSink::EndTag(const TagToken& tag) {
   if (in_style_) CloseStyle();
+  if (in_json_) CloseJson();
   if (raw_open_) {
     raw_open_ = in_title_ = hidden_ = false;
     UpdateWishes();
@@ -305,6 +323,7 @@ void PageSink::EndTag(const TagToken& tag) {
   } else if ((interest & kGap) != 0) {
     Break(Collapser::Gap::kBlank);
   }
+  if (TakesOutline() && ((interest & (kBlock | kGap)) != 0 || tag.tag == Tag::kA)) AddOutline(tag.tag, /*end=*/true);
 }
 
 }  // namespace portolan

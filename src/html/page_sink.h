@@ -54,6 +54,15 @@ class PageSink {
     kFontStyle,
     kStyle,
     kImagesrcset,
+    kClass,
+    kId,
+    kRole,
+    kItemprop,
+    kHidden,
+    kAriaHidden,
+    kProperty,
+    kDatetime,
+    kPubdate,
     kAttributeCount
   };
 
@@ -83,7 +92,13 @@ class PageSink {
   // Of a style element, HTML's or SVG's. Its text is kept up to the next tag: pieces may be cut anywhere.
   void OpenStyle(const TagToken& tag);
   void CloseStyle();
+  void CloseJson();
   void AddMeta(const TagToken& tag, PageMeta::Kind kind);
+  void AddFact(PageMeta::Kind kind, size_t position, std::string_view name, std::string_view content);
+  void MetaFact(const TagToken& tag);
+  void TimeElement(const TagToken& tag);
+  void AddOutline(Tag tag, bool end);
+  bool TakesOutline() const { return collects_ && options_.outline && text_open_; }
   void CloseAnchor();
   void OpenHeading(Tag tag);
   void CloseHeading();
@@ -113,6 +128,7 @@ class PageSink {
   bool raw_open_ = false;   // the next end tag is that of an element read as text
   bool text_open_ = false;  // it may still grow
   bool in_style_ = false;   // its text is wanted
+  bool in_json_ = false;    // of a script whose text is wanted
   bool in_form_ = false;
   bool has_background_ = false;  // of the body: later body tags only add what is not there
   bool anchor_open_ = false;
@@ -132,6 +148,9 @@ class PageSink {
   std::string heading_;
   std::string style_;
   size_t style_position_ = 0;
+  std::string json_;
+  size_t json_position_ = 0;
+  std::array<uint32_t, 5> kept_metas_{};  // by PageMeta::Kind
   Collapser anchor_gaps_;
   Collapser title_gaps_;
   Collapser heading_gaps_;

@@ -31,7 +31,7 @@ namespace portolan {
   X(S, "s") X(Samp, "samp") X(Script, "script") X(Search, "search") X(Section, "section") X(Select, "select") \
   X(Small, "small") X(Source, "source") X(Span, "span") X(Strike, "strike") X(Strong, "strong") X(Style, "style") \
   X(Sub, "sub") X(Summary, "summary") X(Sup, "sup") X(Table, "table") X(Tbody, "tbody") X(Td, "td") \
-  X(Template, "template") X(Textarea, "textarea") X(Tfoot, "tfoot") X(Th, "th") X(Thead, "thead") X(Title, "title") \
+  X(Template, "template") X(Textarea, "textarea") X(Tfoot, "tfoot") X(Th, "th") X(Thead, "thead") X(Time, "time") X(Title, "title") \
   X(Tr, "tr") X(Track, "track") X(Tt, "tt") X(U, "u") X(Ul, "ul") X(Var, "var") X(Video, "video") X(Wbr, "wbr") \
   X(Xmp, "xmp") \
   X(Svg, "svg") X(Math, "math") X(ForeignObject, "foreignobject") X(Desc, "desc") X(AnnotationXml, "annotation-xml") \

@@ -43,7 +43,9 @@ uint8_t FlagsOf(const PageLink& link) {
 PageOptions ReaderOptions(const PageMakerOptions& options) {
   PageOptions page;
   page.text = options.similarity || options.text_log;
-  page.headings = options.text_log;
+  page.outline = page.text;
+  page.facts = page.headings = options.text_log;
+  page.max_text_bytes = kMaxPageText;
   page.anchor_text = options.link_log;
   page.max_anchor_bytes = kMaxAnchor;
   page.max_heading_bytes = kMaxHeadings;

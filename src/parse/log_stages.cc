@@ -1,5 +1,8 @@
 #include "parse/log_stages.h"
 
+#include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "flow/output_records.h"
@@ -17,6 +20,18 @@ static_assert(Same(kLinkRedirect, kFoundRedirect) && Same(kLinkNofollow, kFoundN
 int64_t UnixMs(const PageView& view) { return view.response.times.begin_unix_ns / 1'000'000; }
 
 bool IsHtmlPage(const PageView& view, const PageResult& result) { return result.status / 100 == 2 && view.IsHtml(); }
+
+// Those that end within the text.
+std::string PackRanges(std::span<const TextRange> ranges, size_t size) {
+  std::string packed;
+  uint64_t end = 0;
+  for (const TextRange& range : ranges.first(std::min(ranges.size(), kMaxMainRanges))) {
+    if (range.begin + uint64_t{range.size} > size) break;
+    AppendPackedRange(packed, end, range.begin, range.size);
+    end = range.begin + uint64_t{range.size};
+  }
+  return packed;
+}
 
 }  // namespace
 
@@ -39,12 +54,23 @@ void LinkLogStage::Look(PageView& view, PageResult& result) {
 void TextLogStage::Look(PageView& view, PageResult& result) {
   if (!view.keep || !view.keep_text || (view.text.empty() && !IsHtmlPage(view, result))) return;
   OutputItem item{.output = OutputId::kText, .records = {}};
-  TextRecord record{.url = view.response.task.url, .unix_ms = UnixMs(view)};
+  TextRecord record{.url = view.response.task.url,
+                    .unix_ms = UnixMs(view),
+                    .title = view.text_title,
+                    .description = view.facts.description,
+                    .published = view.facts.published,
+                    .language = view.language.code,
+                    .confidence = view.language.confidence};
   record.text = CutUtf8(view.text, kMaxPageText);
+  std::string main;
   if (view.page != nullptr) {
-    record.title = view.page->View(view.page->title);
+    record.title = CutUtf8(view.facts.title, kMaxRecordTitle);
     record.headings = view.page->headings;
+    main = PackRanges(view.main, record.text.size());
+  } else if (!record.text.empty()) {
+    AppendPackedRange(main, 0, 0, record.text.size());
   }
+  record.main = main;
   AppendTextRecord(item.records, record);
   result.outputs.push_back(std::move(item));
 }

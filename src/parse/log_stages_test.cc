@@ -114,9 +114,31 @@ TEST(TextLogStageTest, TitleHeadingsAndVisibleText) {
   EXPECT_EQ(page->unix_ms, 1'769'862'601'250);
   EXPECT_EQ(page->title, "A title");
   EXPECT_EQ(page->headings, "1 One and only\n2 Two");
-  EXPECT_EQ(page->language, "");
+  EXPECT_EQ(page->language, "und");
   EXPECT_EQ(page->text, "One and only\nSome text.\nTwo\nmore");
   EXPECT_FALSE(records.Next());
+}
+
+TEST(TextLogStageTest, MainTextLanguageDescriptionAndDate) {
+  PageMaker maker = Maker();
+  const std::string prose =
+      "Der Hafen wurde 1874 gebaut, als die ersten Dampfer kamen, und blieb vierzig Jahre lang der größte der Küste.";
+  const PageResult result = maker.Make(
+      Html("<title>Hafen</title><meta name=description content='Ein Hafen'><meta property=article:published_time "
+           "content=2019-11-18T08:00:00Z><nav><a href=/>Start</a></nav><p>" +
+           prose + "</p><p>" + prose + "</p><footer>Impressum</footer>"));
+  const OutputItem* const item = ItemOf(result, OutputId::kText);
+  ASSERT_NE(item, nullptr);
+  PackedRecords records(item->records);
+  ASSERT_TRUE(records.Next());
+  const auto page = ParseTextRecord(records.record());
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->text, "Start\n" + prose + "\n" + prose + "\nImpressum");
+  EXPECT_EQ(MainTextOf(*page), prose + "\n" + prose);
+  EXPECT_EQ(page->language, "de");
+  EXPECT_GT(page->confidence, 50);
+  EXPECT_EQ(page->description, "Ein Hafen");
+  EXPECT_EQ(page->published, "2019-11-18T08:00:00Z");
 }
 
 TEST(TextLogStageTest, PlainTextIsDecodedAndCut) {

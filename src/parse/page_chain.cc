@@ -4,6 +4,7 @@
 #include "parse/html_handler.h"
 #include "parse/log_stages.h"
 #include "parse/page_stages.h"
+#include "parse/pdf_handler.h"
 #include "parse/plain_text_handler.h"
 #include "parse/redirect_handler.h"
 #include "parse/robots_handler.h"
@@ -21,9 +22,11 @@ Result<PageChain> MakePageChain(const PageMakerOptions& options) {
   chain.handlers.push_back(std::make_unique<StyleHandler>(options));
   chain.handlers.push_back(std::make_unique<SitemapHandler>(options));
   chain.handlers.push_back(std::make_unique<PlainTextHandler>(options));
+  if (options.pdf.enabled) chain.handlers.push_back(std::make_unique<PdfHandler>(options));
 
   // All of them see every answer, in this order.
   chain.stages.push_back(std::make_unique<RobotsFlagsStage>(options));
+  if (options.similarity || options.text_log) chain.stages.push_back(std::make_unique<ContentStage>(options));
   if (options.similarity) chain.stages.push_back(std::make_unique<SimilarityStage>());
   if (options.link_log) chain.stages.push_back(std::make_unique<LinkLogStage>());
   if (options.text_log) chain.stages.push_back(std::make_unique<TextLogStage>());

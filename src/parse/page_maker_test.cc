@@ -557,6 +557,26 @@ TEST(PageMakerTest, SimilarPagesHaveSimilarBits) {
   EXPECT_EQ(bits("two words"), 0U);
 }
 
+TEST(PageMakerTest, SimilarityIsThatOfTheMainText) {
+  PageMaker maker = Maker({.similarity = true});
+  const auto prose = [](const std::string& word) {
+    std::string html;
+    for (int i = 0; i < 12; ++i) {
+      html += "<p>The " + word + std::to_string(i) + " was built in 1874, when the first steamers came, and for " +
+              word + " years it was the largest on the coast.</p>";
+    }
+    return html;
+  };
+  const auto menu = [](const std::string& word) {
+    std::string html = "<nav>";
+    for (int i = 0; i < 200; ++i) html += "<a href=/" + std::to_string(i) + ">" + word + std::to_string(i) + "</a> ";
+    return html + "</nav>";
+  };
+  const auto bits = [&](const std::string& html) { return maker.Make(Html(html)).similarity; };
+  EXPECT_EQ(bits(menu("one") + prose("harbour")), bits(menu("another") + prose("harbour")));
+  EXPECT_GE(std::popcount(bits(menu("one") + prose("harbour")) ^ bits(menu("one") + prose("school"))), 8);
+}
+
 // --- the archive's side ---
 
 TEST(PageMakerTest, RecordsAreWhatAStrictReaderWants) {

@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,6 +14,15 @@
 #include "url/link.h"
 
 namespace portolan {
+
+// Reading PDF documents (pdf_handler.h).
+struct PdfOptions {
+  bool enabled = false;
+  std::string program = {};                      // path of portolan-pdf
+  int64_t max_wait_ns = 20'000'000'000;          // per document; processor time is limited to the same
+  uint64_t max_memory = uint64_t{512} << 20;     // address space of the reader
+  std::shared_ptr<std::atomic<bool>> stop = {};  // true: readers are ended. May be null
+};
 
 struct PageMakerOptions {
   std::string agent = "portolan";  // product token: for robots.txt, robots meta elements, X-Robots-Tag
@@ -37,6 +48,7 @@ struct PageMakerOptions {
   int archive_level = 1;          // of gzip, GzipMember's 1 to 12
   bool link_log = false;          // records for the link log, with anchor text
   bool text_log = false;          // records for the text log, with headings and visible text
+  PdfOptions pdf = {};            // text and links of PDF documents; the maker then waits for another process
   // Seed of the record ids, for tests and simulations: a different one for each maker. nullopt: from the system's
   // random source, so that no two records of any crawl have the same id.
   std::optional<uint64_t> seed = {};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,9 @@
 #include "http/headers.h"
 #include "http/sniff.h"
 #include "robots/robots_tag.h"
+#include "text/language.h"
+#include "text/main_text.h"
+#include "text/page_facts.h"
 #include "url/url.h"
 
 namespace portolan {
@@ -28,11 +32,18 @@ struct PageView {
   RobotsTag& robots;  // robots directives: X-Robots-Tag, and meta elements, which the handler adds
 
   // Added by the handler.
-  std::string_view charset = {};  // name of the encoding that was found; lives for ever
-  const Page* page = nullptr;     // of an HTML document
-  std::string_view text = {};     // visible text, UTF-8; only if a stage wants it
+  std::string_view charset = {};     // name of the encoding that was found; lives for ever
+  const Page* page = nullptr;        // of an HTML document
+  std::string_view text = {};        // visible text, UTF-8; only if a stage wants it
+  std::string_view text_title = {};  // of a document that is not HTML
   std::vector<std::string_view> anchors =
       {};  // by index of PageResult::links; may be shorter; only if a stage wants it
+
+  // Added by the first stage, ContentStage, if a later one wants them.
+  std::span<const TextRange> main = {};  // which bytes of the text are the main text; empty: none was found
+  std::string_view main_text = {};       // these ranges, joined; the visible text if none was found
+  LanguageGuess language = {};           // of the main text, and the facts, if there is a text log
+  PageFacts facts = {};
 
   // A stage that sets this to false keeps the answer out of the archive and the text log.
   bool keep = true;

@@ -155,6 +155,28 @@ def status_of(url):
         connection.close()
 
 
+def compare_text(program, crawl, pages):
+    """`text` shows each page of the text log; its main text is part of its visible text."""
+    main = [json.loads(line) for line in crawls.run(program, "text", crawl, "--json").stdout.splitlines()]
+    visible = [json.loads(line) for line in crawls.run(program, "text", crawl, "--json", "--visible").stdout.splitlines()]
+    assert len(main) == len(visible) == pages, (len(main), len(visible), pages)
+    shorter = 0
+    for part, whole in zip(main, visible):
+        assert part["url"] == whole["url"]
+        assert all(line in whole["text"] for line in part["text"].split("\n")), part["url"]
+        shorter += len(part["text"]) < len(whole["text"])
+    assert shorter > pages // 4, f"{shorter} of {pages} pages have text that is not main text"
+    named = [page for page in main if page.get("language", "und") != "und"]
+    assert len(named) > pages // 2, f"{len(named)} of {pages} pages have a language"
+    one = named[0]
+    shown = crawls.run(program, "text", crawl, one["url"])
+    assert shown.returncode == 0 and one["url"] in shown.stdout, shown.stderr
+    assert one["language"] in shown.stdout
+    rows = crawls.run(program, "text", crawl, "--language", one["language"]).stdout.splitlines()
+    assert len(rows) >= 1 and all(row.startswith(one["language"]) for row in rows), rows[:3]
+    assert crawls.run(program, "text", crawl, "http://no.such.page/").returncode == 3
+
+
 def compare_broken(program, base, folder, theirs):
     """`links --broken` against the failures of wget2: both follow images, scripts and style sheets here."""
     done = crawls.run(program, "crawl", "--allow-private", "--delay", "0", "--ip-delay", "0", "--set",
@@ -165,6 +187,7 @@ def compare_broken(program, base, folder, theirs):
     assert checked.returncode == 0, checked.stdout
     counts = json.loads(checked.stdout)
     assert counts["link_log_pages"] >= counts["text_log_pages"] > 100, counts
+    compare_text(program, folder / "linked", counts["text_log_pages"])
     listed = crawls.run(program, "links", folder / "linked", "--broken", "--json")
     assert listed.returncode == 0, listed.stderr
     broken = [json.loads(line) for line in listed.stdout.splitlines()]
