@@ -22,6 +22,7 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "content/duplicate_policy.h"
 #include "io/env.h"
 #include "url/canonical.h"
 
@@ -149,6 +150,12 @@ struct Config {
     uint64_t max_links = 10'000;
     bool similarity = false;
   } page;
+
+  struct Content {
+    bool seen = true;
+    DuplicatePolicy duplicates = DuplicatePolicy::kSkip;
+    ByteCount least_body = {256};
+  } content;
 
   struct Memory {
     ByteCount total = Gibi(1);

@@ -235,6 +235,13 @@ const std::vector<ConfigField>& ConfigFields() {
       NUMBER(page, max_links, 1, 1'000'000, "The most links taken from a page."),
       SETTING(page, similarity, "Compute 64 bits from the text of each page that identify near duplicates."),
 
+      SETTING(content, seen, "Notice when the same bytes were fetched before, under this or another URL."),
+      SETTING(content, duplicates,
+              "What to do then: keep (store and follow as any other page, and say so in the log), mark (store a WARC "
+              "revisit record instead of the bytes), or skip (mark, and do not follow links that lead to what is "
+              "known; of a host that repeats another one only samples are fetched; docs/content.md)."),
+      NUMBER(content, least_body, ByteCount{1}, Gibi(1), "Do not compare smaller bodies."),
+
       NUMBER(memory, total, Mebi(128), kMostBytes,
              "Memory that the crawl may use in all. The default shrinks to three quarters of RAM or of the control "
              "group's memory.max; a value above all of it is refused."),

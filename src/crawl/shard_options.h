@@ -11,6 +11,8 @@
 #include "crawl/limits.h"
 #include "crawl/outage.h"
 #include "crawl/scope.h"
+#include "content/content_seen.h"
+#include "content/duplicate_policy.h"
 #include "crawl/turn_times.h"
 #include "flow/fetch.h"
 #include "flow/fetch_line.h"
@@ -77,6 +79,10 @@ struct ShardOptions {
   UrlSeenOptions seen{.pace = {.patience_ns = 200'000'000}};
   GateOptions gate;
   AdmissionOptions admission;
+  bool content_seen = false;  // payloads are compared; results then carry payload_sha1
+  bool archived = false;      // of them only those that are archived count
+  DuplicatePolicy duplicates = DuplicatePolicy::kSkip;
+  ContentSeenOptions content;
   OutageOptions outage;
   // Shared by all shards of the crawl, made from max_pages, max_bytes and max_time_ns; null: Open makes one.
   std::shared_ptr<Limits> limits = nullptr;

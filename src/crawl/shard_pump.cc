@@ -57,11 +57,7 @@ Status Shard::Pump(Moment now) {
   if (in_flight_.empty()) {
     if (stopping_) {
       state_ = State::kStopped;
-    } else if (limited) {
-      state_ = State::kDone;
-    } else if (seeds_->size() == 0 && arrivals_->size() == 0 && seen_->waiting() == 0 &&
-               (admission_ == nullptr || admission_->waiting() == 0) && gate_->waiting() == 0 &&
-               frontier_->counts().urls() == 0) {
+    } else if (limited || (NothingElse() && (content_ == nullptr || content_->waiting() == 0))) {
       state_ = State::kDone;
     }
   }
@@ -90,6 +86,7 @@ Status Shard::MoveResults(Moment now, bool* moved) {
     ASSIGN_OR_RETURN(const uint64_t looked, seen_->Take(unique, room, now.now_ns));
     *moved = *moved || looked > 0;
   }
+  if (content_ != nullptr && content_->ResultsReady()) RETURN_IF_ERROR(TakeLate(now, moved));
   if (admission_ != nullptr) RETURN_IF_ERROR(Admit(now, moved));
   GateToFrontier passed(*this, now);
   ASSIGN_OR_RETURN(const uint64_t pumped, gate_->Pump(passed, std::min(kMoveStep, frontier_->Room()), GateTime(now)));
@@ -223,6 +220,9 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
     return LeaveOut(dispatch, now);
   }
   if (!robots) {
+    if (const std::string counterpart = CounterpartOf(record); !counterpart.empty()) {
+      return LeaveToCounterpart(dispatch, counterpart, now);
+    }
     GateToFrontier passed(*this, now);
     ASSIGN_OR_RETURN(const Verdict verdict, gate_->AtFetch(record, GateTime(now).unix_s));
     if (verdict != Verdict::kAllowed) {
@@ -262,6 +262,11 @@ Status Shard::StartRounds(Moment now) {
   if (admission_ != nullptr) {
     ASSIGN_OR_RETURN(star_began, admission_->StartRound(now.now_ns, hungry_));
     WakeBy(admission_->NextRoundTime(now.now_ns, hungry_));
+  }
+  if (content_ != nullptr) {
+    const bool last = NothingElse();
+    ASSIGN_OR_RETURN(const bool content_began, content_->StartRound(now.now_ns, last));
+    WakeBy(content_began && content_->ResultsReady() ? now.now_ns : content_->NextRoundTime(now.now_ns, last));
   }
   if (seen_began || gate_began || star_began) {
     // An executor that runs jobs at once has the answers already.

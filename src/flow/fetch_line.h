@@ -18,6 +18,10 @@ struct FetchLine {
   bool again = false;            // it will be tried again
   std::string via = {};          // the page on which it was found; empty: a seed, or unknown
   std::string_view denied = {};  // why it was not fetched, instead of the outcome: a name that lives for ever
+  // The page with the same payload that was captured first, and when. The URL may be unknown (late findings).
+  std::string duplicate_of = {};
+  int64_t duplicate_unix_ms = 0;  // 0: not a duplicate
+  bool revisit = false;           // the archive gets a revisit record instead of the response
 };
 
 }  // namespace portolan

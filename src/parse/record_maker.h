@@ -35,6 +35,7 @@ struct RecordFacts {
   std::string_view title;
   size_t links = 0;     // found on the page
   bool packed = false;  // the body is compressed already: deflating it again is not worth its time
+  bool revisit = false;  // prepare a revisit record, too
 };
 
 class RecordMaker {
