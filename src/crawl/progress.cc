@@ -107,6 +107,10 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["robots_unreachable"] = counts.unreachable;
   json["out_of_scope"] = counts.out_of_scope;
   json["excluded"] = counts.excluded;
+  json["mirrored"] = counts.mirrored;
+  json["duplicates"] = counts.duplicates;
+  json["late_duplicates"] = counts.late_duplicates;
+  json["links_of_copies"] = counts.copied_links;
   json["too_deep"] = counts.too_deep;
   json["nofollow"] = counts.nofollow;
   json["too_many_redirects"] = counts.too_many_hops;
