@@ -22,6 +22,7 @@ Result<std::unique_ptr<MirrorTable>> MirrorTable::Open(const Manifest& manifest,
     const auto number = [&](std::string_view what) { return section->Number(fmt::format("mirror.{}.{}", i, what)); };
     ASSIGN_OR_RETURN(entry.origin, number("origin"));
     ASSIGN_OR_RETURN(entry.original, number("original"));
+    ASSIGN_OR_RETURN(entry.number, number("number"));
     ASSIGN_OR_RETURN(const uint64_t pages, number("pages"));
     ASSIGN_OR_RETURN(const uint64_t equal, number("equal"));
     ASSIGN_OR_RETURN(const uint64_t copies, number("copies"));
@@ -32,6 +33,7 @@ Result<std::unique_ptr<MirrorTable>> MirrorTable::Open(const Manifest& manifest,
     entry.equal = static_cast<uint32_t>(equal);
     entry.copies = static_cast<uint32_t>(copies);
     const uint64_t origin = entry.origin;
+    table->next_number_ = std::max(table->next_number_, entry.number + 1);
     table->entries_.push_back(std::move(entry));
     table->index_.emplace(origin, std::prev(table->entries_.end()));
   }
@@ -53,7 +55,7 @@ MirrorTable::Entry& MirrorTable::Touch(uint64_t origin) {
     entries_.pop_back();
     ++dropped_;
   }
-  entries_.push_front({.origin = origin, .original = 0, .name = {}});
+  entries_.push_front({.origin = origin, .original = 0, .number = next_number_++, .name = {}});
   index_.emplace(origin, entries_.begin());
   return entries_.front();
 }
@@ -65,18 +67,27 @@ void MirrorTable::Fade(Entry& entry) {
   entry.copies = std::min(entry.copies / 2, entry.pages);
 }
 
-// One more page that is equal to its counterpart. Another original takes over when the first one's evidence is gone.
-void MirrorTable::NoteEqual(Entry& entry, std::string_view original) {
-  const uint64_t hash = key_.Hash(original);
-  if (entry.original != hash) {
+void MirrorTable::NoteEqual(Entry& entry, const Entry& older, std::string_view name, bool counted) {
+  // The original of an original is meant, as soon as there is some evidence for it.
+  const Entry* original = &older;
+  if (older.original != 0 && older.equal >= kSaved) {
+    const Entry* const further = Find(older.original);
+    if (further != nullptr && further->number < older.number && !older.name.empty()) {
+      original = further;
+      name = older.name;
+    }
+  }
+  if (entry.original != original->origin) {
+    // Another one takes over when the evidence for the first is gone.
     if (entry.equal > 0) {
       --entry.equal;
       return;
     }
-    entry.original = hash;
+    entry.original = original->origin;
     entry.name.clear();
   }
-  if (entry.name.empty()) entry.name = original;
+  if (entry.name.empty()) entry.name = name;
+  if (!counted && entry.equal == entry.pages) ++entry.pages;  // it was fetched before the entry was made
   entry.equal = std::min(entry.equal + 1, entry.pages);
 }
 
@@ -85,7 +96,7 @@ void MirrorTable::Observe(std::string_view url, std::string_view first, bool kno
   const uint64_t me = key_.Hash(mine);
   if (first.empty()) {
     if (Entry* const entry = Find(me)) {
-      ++entry->pages;
+      entry->pages += IsMirror(*entry) ? kSampleWeight : 1;
       Fade(*entry);
     }
     return;
@@ -93,27 +104,20 @@ void MirrorTable::Observe(std::string_view url, std::string_view first, bool kno
   if (first == url) return;  // the same page again
   const std::string_view theirs = OriginOf(first);
   const bool equal = mine != theirs && PathAndQueryOf(url) == PathAndQueryOf(first);
+  if (equal) Touch(key_.Hash(theirs));  // before this one: it was met earlier
   Entry& entry = Touch(me);
   if (!known || entry.pages == 0) ++entry.pages;
   entry.copies = std::min(entry.copies + 1, entry.pages);
-  if (equal) NoteEqual(entry, theirs);
+  if (equal) {
+    Entry& other = Touch(key_.Hash(theirs));
+    if (other.number < entry.number) {
+      NoteEqual(entry, other, theirs, /*counted=*/true);
+    } else {
+      NoteEqual(other, entry, mine, /*counted=*/false);
+      Fade(other);
+    }
+  }
   Fade(entry);
-  if (!equal) return;
-  // The counterpart was fetched earlier, as a page with new content.
-  Entry& other = Touch(key_.Hash(theirs));
-  if (other.equal == other.pages) ++other.pages;  // it was not counted: its entry is younger
-  NoteEqual(other, mine);
-  Fade(other);
-}
-
-// Of two that would be mirrors of each other, the one with more copies is: most of its pages came second.
-bool MirrorTable::IsMirror(const Entry& entry) const {
-  if (!entry.Enough() || entry.name.empty()) return false;
-  const auto found = index_.find(entry.original);
-  if (found == index_.end() || !found->second->Enough()) return true;
-  const Entry& other = *found->second;
-  if (other.original != entry.origin) return false;  // that one is a mirror of a third
-  return std::pair(entry.copies, entry.origin) > std::pair(other.copies, other.origin);
 }
 
 std::string_view MirrorTable::OriginalOf(std::string_view url) {
@@ -144,6 +148,7 @@ Status MirrorTable::Flush() {
     };
     put("origin", entry.origin);
     put("original", entry.original);
+    put("number", entry.number);
     put("pages", entry.pages);
     put("equal", entry.equal);
     put("copies", entry.copies);

@@ -5,8 +5,9 @@
 // counterparts and they are at least three quarters of all its pages that were looked at since the first of them. Old
 // evidence fades: at kWindow pages both counts are halved, so an origin that changes stops to be a mirror.
 //
-// Of two origins that repeat each other only one becomes the mirror: the other is then not one (a chain of mirrors
-// would have no end).
+// Of two origins that repeat each other the one that was met later is the mirror, and where that has an original of its
+// own, evidence for it counts for that original. So several mirrors that are crawled side by side agree on one origin,
+// and a chain of mirrors has an end.
 //
 // It also counts how many of an origin's pages are copies of anything: where nearly all are (kMostlyCopies), for example
 // because a directory contains itself, links on copies lead to more copies.
@@ -38,6 +39,7 @@ class MirrorTable : public Checkpointable {
   static constexpr uint32_t kSaved = 8;
   static constexpr uint32_t kLeast = 32;
   static constexpr uint32_t kWindow = 256;
+  static constexpr uint32_t kSampleWeight = 4;  // what a sampled page of a mirror counts that is not as expected
 
   static Result<std::unique_ptr<MirrorTable>> Open(const Manifest& manifest, const std::string& name,
                                                    const HashKey& key);
@@ -65,6 +67,7 @@ class MirrorTable : public Checkpointable {
   struct Entry {
     uint64_t origin = 0;
     uint64_t original = 0;    // 0: no equal page yet
+    uint64_t number = 0;      // in the order in which they were met
     std::string name;         // of the original; empty: not known since the restart
     uint32_t pages = 0;       // looked at since the entry was made
     uint32_t equal = 0;       // of them: equal to those of `original`
@@ -77,8 +80,9 @@ class MirrorTable : public Checkpointable {
   MirrorTable(std::string name, const HashKey& key) : name_(std::move(name)), key_(key) {}
   Entry* Find(uint64_t origin);
   Entry& Touch(uint64_t origin);
-  void NoteEqual(Entry& entry, std::string_view original);
-  bool IsMirror(const Entry& entry) const;
+  // One more page of the entry's that is equal to that of an older one. `counted`: the page is one of `pages`.
+  void NoteEqual(Entry& entry, const Entry& older, std::string_view name, bool counted);
+  bool IsMirror(const Entry& entry) const { return entry.Enough() && !entry.name.empty(); }
   static void Fade(Entry& entry);
 
   const std::string name_;
@@ -86,6 +90,7 @@ class MirrorTable : public Checkpointable {
   Order entries_;  // the most recently used first
   std::unordered_map<uint64_t, Order::iterator> index_;
   uint64_t dropped_ = 0;
+  uint64_t next_number_ = 1;
   ManifestSection described_;
 };
 

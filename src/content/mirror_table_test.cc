@@ -120,6 +120,7 @@ TEST(MirrorTableTest, ABrokenSectionIsNamed) {
               .numbers = {{"origins", 1},
                           {"mirror.0.origin", 1},
                           {"mirror.0.original", 2},
+                          {"mirror.0.number", 1},
                           {"mirror.0.pages", 3},
                           {"mirror.0.equal", 4},
                           {"mirror.0.copies", 0}}};
