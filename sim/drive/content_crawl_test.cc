@@ -38,8 +38,7 @@ std::vector<Capture> Captures(Env& env) {
     const std::string text = ReadWholeFile(env, JoinPath(kArchive, name)).value();
     for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
       const Json line = Json::parse(text.substr(text.find('{', at), text.find('\n', at) - text.find('{', at)));
-      captures.push_back(
-          {line.value("url", ""), line.value("mime", "") == "warc/revisit", line.value("digest", "")});
+      captures.push_back({line.value("url", ""), line.value("mime", "") == "warc/revisit", line.value("digest", "")});
     }
   }
   return captures;
@@ -143,7 +142,8 @@ void ExpectOneFullCapture(const std::vector<Capture>& captures) {
 std::vector<Capture> WithPayload(std::vector<Capture> captures, const ContentRun& run, const World& world) {
   std::erase_if(captures, [&](const Capture& capture) {
     const Place place = world.FindUrl(capture.url);
-    return place.place_class != PlaceClass::kPage || !run.fetched.contains(capture.url.substr(capture.url.find("//") + 2));
+    return place.place_class != PlaceClass::kPage ||
+           !run.fetched.contains(capture.url.substr(capture.url.find("//") + 2));
   });
   return captures;
 }
@@ -250,8 +250,9 @@ TEST(ContentCrawlTest, SeveralShardsFindCopiesOfOneAnotherLate) {
 void ExpectCheapMirror(uint32_t shards, int kills) {
   Setting setting;
   setting.profile = "demo";
-  setting.set = {{"domains", "4"},      {"pages", "10600"},  {"max_hosts", "2"}, {"giants", "1"}, {"giant_pages", "10000"},
-                 {"max_pages_per_host", "10000"}, {"mirrors", "1"}, {"mirror_pages", "10000"}};
+  setting.set = {{"domains", "4"}, {"pages", "10600"},       {"max_hosts", "2"},
+                 {"giants", "1"},  {"giant_pages", "10000"}, {"max_pages_per_host", "10000"},
+                 {"mirrors", "1"}, {"mirror_pages", "10000"}};
   setting.host_delay_ns = kSecond;
   setting.shards = shards;
   setting.checkpoint_ns = 600 * kSecond;
@@ -272,7 +273,8 @@ void ExpectCheapMirror(uint32_t shards, int kills) {
   const HostId original = *world->MirrorOf(*mirror);
   const int one = run.hits[world->HostName(original)];
   const int two = run.hits[world->HostName(*mirror)];
-  for (const auto& [host, count] : run.hits) std::printf("%s %d of %lu\n", host.c_str(), count, (unsigned long)world->Pages(*world->FindHost(host)));
+  for (const auto& [host, count] : run.hits)
+    std::printf("%s %d of %lu\n", host.c_str(), count, (unsigned long)world->Pages(*world->FindHost(host)));
   const auto [less, more] = std::minmax(one, two);
   std::printf("%u shards: original %d requests, mirror %d, left to the original %lu\n", shards, more, less,
               static_cast<unsigned long>(run.counts.mirrored));

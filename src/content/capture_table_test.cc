@@ -61,7 +61,8 @@ TEST(CaptureTableTest, AgreesWithAModelAtItsBound) {
     }
     const bool removal = known != live.end();
     if (removal && rng.Chance(0.5)) continue;
-    const std::string url = removal ? known->second : std::string(rng.Below(rng.Chance(0.02) ? kMaxFirstUrl + 1 : 120), 'u');
+    const std::string url =
+        removal ? known->second : std::string(rng.Below(rng.Chance(0.02) ? kMaxFirstUrl + 1 : 120), 'u');
     size_t now = 0;
     for (; !table.Fits(url.size()); ++now) {
       const CaptureTable::Oldest oldest = table.oldest();
@@ -103,7 +104,8 @@ TEST(CaptureTableTest, HoldsWhatTheHeaderSays) {
 
 TEST(FirstCaptureTest, RecordsAreReadAsTheyWereWritten) {
   for (const FirstCapture& capture :
-       {FirstCapture{.payload = {1, 2}, .url = "https://a.example/", .unix_ms = 1, .depth = 3, .type = 4, .ours = false},
+       {FirstCapture{
+            .payload = {1, 2}, .url = "https://a.example/", .unix_ms = 1, .depth = 3, .type = 4, .ours = false},
         FirstCapture{.payload = {~0ULL, 2}, .url = "", .unix_ms = 1LL << 50, .removal = true}}) {
     std::string bytes;
     EncodeFirstCapture(capture, bytes);
@@ -115,8 +117,8 @@ TEST(FirstCaptureTest, RecordsAreReadAsTheyWereWritten) {
 
 TEST(FirstCaptureTest, TheBytesAreThoseOfTheFormat) {
   std::string bytes;
-  EncodeFirstCapture({.payload = {0x1122334455667788, 0x99}, .url = "http://a/", .unix_ms = 258, .depth = 513, .type = 7},
-                     bytes);
+  EncodeFirstCapture(
+      {.payload = {0x1122334455667788, 0x99}, .url = "http://a/", .unix_ms = 258, .depth = 513, .type = 7}, bytes);
   EXPECT_EQ(bytes, std::string("http://a/"
                                "\x88\x77\x66\x55\x44\x33\x22\x11"
                                "\x99\0\0\0\0\0\0\0"

@@ -74,7 +74,8 @@ Result<std::unique_ptr<ContentSeen>> ContentSeen::Open(Env& env, const Manifest&
   ASSIGN_OR_RETURN(auto log, DiskQueue::Open(env, manifest, first));
   std::unique_ptr<ContentSeen> seen(new ContentSeen(options, std::move(log), std::move(drum)));
   if (seen->drum_->plan().empty_room() < kTuples) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: {} bytes of memory are too few", options.name, old.memory));
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: {} bytes of memory are too few", options.name, old.memory));
   }
   RETURN_IF_ERROR(seen->Restore(env, manifest));
   return seen;
@@ -129,8 +130,7 @@ Status ContentSeen::Store(const FirstCapture& capture) {
   Forgotten{capture.payload.check, capture.removal ? 0 : static_cast<uint64_t>(capture.unix_ms),
             options_.key.Hash(capture.url)}
       .To(value);
-  return drum_->Add(
-      {.op = DrumOp::kUpdate, .key = capture.payload.key, .value = {value, sizeof value}, .aux = {}});
+  return drum_->Add({.op = DrumOp::kUpdate, .key = capture.payload.key, .value = {value, sizeof value}, .aux = {}});
 }
 
 Status ContentSeen::Append(const FirstCapture& capture) {
@@ -183,7 +183,8 @@ Result<std::optional<ContentSeen::Known>> ContentSeen::Look(const FirstCapture& 
   ++counts_.looked;
   if (const CaptureTable::Entry* const known = table_.Find(capture.payload)) {
     ++counts_.copies;
-    return Known{.url = std::string(known->url()), .unix_ms = known->unix_ms, .depth = known->depth, .type = known->type};
+    return Known{
+        .url = std::string(known->url()), .unix_ms = known->unix_ms, .depth = known->depth, .type = known->type};
   }
   if (capture.url.size() > kMaxFirstUrl) {
     ++counts_.too_long;
@@ -256,9 +257,8 @@ Result<bool> ContentSeen::StartRound(int64_t now_ns, bool hungry) {
 Status ContentSeen::Flush() {
   described_.name = options_.name;
   described_.kind = kKind;
-  described_.numbers = {{"looked", counts_.looked},     {"copies", counts_.copies}, {"forgotten", counts_.forgotten},
-                        {"late", counts_.late},         {"too_long", counts_.too_long},
-                        {"lost", counts_.lost}};
+  described_.numbers = {{"looked", counts_.looked}, {"copies", counts_.copies},     {"forgotten", counts_.forgotten},
+                        {"late", counts_.late},     {"too_long", counts_.too_long}, {"lost", counts_.lost}};
   return {};
 }
 

@@ -18,7 +18,9 @@ namespace {
 constexpr char kDir[] = "state";
 
 PayloadKey KeyOf(uint64_t n) { return {Mix64(n), Mix64(n + 1'000'000'007)}; }
-std::string UrlOf(uint64_t n) { return "https://www.a-site.example/some/directory/page-" + std::to_string(n) + ".html"; }
+std::string UrlOf(uint64_t n) {
+  return "https://www.a-site.example/some/directory/page-" + std::to_string(n) + ".html";
+}
 
 struct Found : LateSink {
   struct One {
@@ -97,7 +99,8 @@ TEST(ContentSeenTest, WhatRamForgetsIsFoundLate) {
   MemEnv env;
   auto store = Store::Open(env).value();
   uint64_t n = 0;
-  for (; store->content->counts().forgotten < 1000; ++n) ASSERT_EQ(store->Look(n, UrlOf(n), 10 + static_cast<int64_t>(n)), "");
+  for (; store->content->counts().forgotten < 1000; ++n)
+    ASSERT_EQ(store->Look(n, UrlOf(n), 10 + static_cast<int64_t>(n)), "");
   const uint64_t horizon = store->content->table().live();
   EXPECT_GT(horizon, 8'000U);
   // The oldest are forgotten, the newest are not.
@@ -231,7 +234,8 @@ TEST(ContentSeenTest, AfterAPowerCutEachPayloadHasOneFullCapture) {
     for (; now.done < kSteps;) {
       const uint64_t step = now.done++;
       const uint64_t payload = Mix64(step) % kPayloads;
-      ASSIGN_OR_RETURN(const auto known, store->content->Look({.payload = KeyOf(payload), .url = UrlOf(step), .unix_ms = 9}));
+      ASSIGN_OR_RETURN(const auto known,
+                       store->content->Look({.payload = KeyOf(payload), .url = UrlOf(step), .unix_ms = 9}));
       if (!known) ++now.archived[payload];
       if (step % 37 == 0) {
         RETURN_IF_ERROR(store->Commit());

@@ -32,10 +32,10 @@ PayloadKey PayloadKeyOf(const std::array<char, 20>& sha1, const HashKey& key);
 struct FirstCapture {
   PayloadKey payload;
   std::string_view url;
-  int64_t unix_ms = 1;  // when it was fetched; at least 1
-  uint16_t depth = 0;   // links from a seed
-  uint8_t type = 0;     // of the detected MIME type, 8 bits of a hash
-  bool ours = true;     // this shard is the payload's owner, and its DRUM hears of it
+  int64_t unix_ms = 1;   // when it was fetched; at least 1
+  uint16_t depth = 0;    // links from a seed
+  uint8_t type = 0;      // of the detected MIME type, 8 bits of a hash
+  bool ours = true;      // this shard is the payload's owner, and its DRUM hears of it
   bool removal = false;  // not a capture: it takes back an earlier one of this payload and URL
 
   bool operator==(const FirstCapture&) const = default;

@@ -25,12 +25,15 @@ Result<std::unique_ptr<MirrorTable>> MirrorTable::Open(const Manifest& manifest,
     ASSIGN_OR_RETURN(entry.number, number("number"));
     ASSIGN_OR_RETURN(const uint64_t pages, number("pages"));
     ASSIGN_OR_RETURN(const uint64_t equal, number("equal"));
+    ASSIGN_OR_RETURN(const uint64_t differing, number("differing"));
     ASSIGN_OR_RETURN(const uint64_t copies, number("copies"));
-    if (pages > kWindow || equal > pages || copies > pages || table->Find(entry.origin) != nullptr) {
+    if (pages > kWindow || equal > kWindow || differing > kWindow || copies > pages ||
+        table->Find(entry.origin) != nullptr) {
       return Fail(ErrorCode::kCorrupt, fmt::format("{}: entry {} is not possible", name, i));
     }
     entry.pages = static_cast<uint32_t>(pages);
     entry.equal = static_cast<uint32_t>(equal);
+    entry.differing = static_cast<uint32_t>(differing);
     entry.copies = static_cast<uint32_t>(copies);
     const uint64_t origin = entry.origin;
     table->next_number_ = std::max(table->next_number_, entry.number + 1);
@@ -60,19 +63,12 @@ MirrorTable::Entry& MirrorTable::Touch(uint64_t origin) {
   return entries_.front();
 }
 
-void MirrorTable::Fade(Entry& entry) {
-  if (entry.pages < kWindow) return;
-  entry.pages /= 2;
-  entry.equal = std::min(entry.equal / 2, entry.pages);
-  entry.copies = std::min(entry.copies / 2, entry.pages);
-}
-
-void MirrorTable::NoteEqual(Entry& entry, const Entry& older, std::string_view name, bool counted) {
+void MirrorTable::NoteEqual(Entry& entry, const Entry& older, std::string_view name) {
   // The original of an original is meant, as soon as there is some evidence for it.
   const Entry* original = &older;
-  if (older.original != 0 && older.equal >= kSaved) {
+  if (older.original != 0 && older.equal >= kSaved && !older.name.empty()) {
     const Entry* const further = Find(older.original);
-    if (further != nullptr && further->number < older.number && !older.name.empty()) {
+    if (further != nullptr && further->number < older.number && further != &entry) {
       original = further;
       name = older.name;
     }
@@ -84,50 +80,73 @@ void MirrorTable::NoteEqual(Entry& entry, const Entry& older, std::string_view n
       return;
     }
     entry.original = original->origin;
+    entry.differing = 0;
     entry.name.clear();
   }
   if (entry.name.empty()) entry.name = name;
-  if (!counted && entry.equal == entry.pages) ++entry.pages;  // it was fetched before the entry was made
-  entry.equal = std::min(entry.equal + 1, entry.pages);
+  ++entry.equal;
+  if (entry.equal + entry.differing < kWindow) return;
+  entry.equal /= 2;
+  entry.differing /= 2;
 }
 
-void MirrorTable::Observe(std::string_view url, std::string_view first, bool known) {
-  const std::string_view mine = OriginOf(url);
+void MirrorTable::NoteDiffering(Entry& entry) {
+  entry.differing = std::min(kWindow, entry.differing + (IsMirror(entry) ? kSampleWeight : 1));
+}
+
+void MirrorTable::CompareWithOriginal(Entry& entry, const Page& page) {
+  if (entry.name.empty() || page.payload == 0) return;
+  const uint64_t counterpart = key_.Hash(entry.name + std::string(PathAndQueryOf(page.url)));
+  const uint64_t known = RecentSlot(counterpart);
+  if (known >> 32 == counterpart >> 32 && known != Recent(counterpart, page.payload)) NoteDiffering(entry);
+}
+
+void MirrorTable::Observe(const Page& page) {
+  const std::string_view mine = OriginOf(page.url);
   const uint64_t me = key_.Hash(mine);
-  if (first.empty()) {
-    if (Entry* const entry = Find(me)) {
-      entry->pages += IsMirror(*entry) ? kSampleWeight : 1;
-      Fade(*entry);
-    }
-    return;
+  if (page.payload != 0) {
+    const uint64_t url = key_.Hash(page.url);
+    RecentSlot(url) = Recent(url, page.payload);
   }
-  if (first == url) return;  // the same page again
-  const std::string_view theirs = OriginOf(first);
-  const bool equal = mine != theirs && PathAndQueryOf(url) == PathAndQueryOf(first);
+  if (page.first == page.url) return;  // the same page again
+  const std::string_view theirs = OriginOf(page.first);
+  const bool equal = !page.first.empty() && mine != theirs && PathAndQueryOf(page.url) == PathAndQueryOf(page.first);
   if (equal) Touch(key_.Hash(theirs));  // before this one: it was met earlier
-  Entry& entry = Touch(me);
-  if (!known || entry.pages == 0) ++entry.pages;
-  entry.copies = std::min(entry.copies + 1, entry.pages);
-  if (equal) {
-    Entry& other = Touch(key_.Hash(theirs));
-    if (other.number < entry.number) {
-      NoteEqual(entry, other, theirs, /*counted=*/true);
-    } else {
-      NoteEqual(other, entry, mine, /*counted=*/false);
-      Fade(other);
-    }
+  Entry* const entry = page.first.empty() ? Find(me) : &Touch(me);
+  if (entry == nullptr) return;
+  if (!page.known || entry->pages == 0) ++entry->pages;
+  if (!page.first.empty()) entry->copies = std::min(entry->copies + 1, entry->pages);
+  if (entry->pages >= kWindow) {
+    entry->pages /= 2;
+    entry->copies = std::min(entry->copies / 2, entry->pages);
   }
-  Fade(entry);
+  if (!equal) return CompareWithOriginal(*entry, page);
+  Entry& other = Touch(key_.Hash(theirs));
+  // What is known of the two decides who is older, so that a restart does not turn them round.
+  const bool older =
+      entry->original == other.origin || (other.original != entry->origin && other.number < entry->number);
+  if (older) {
+    NoteEqual(*entry, other, theirs);
+  } else {
+    NoteEqual(other, *entry, mine);
+  }
 }
 
-std::string_view MirrorTable::OriginalOf(std::string_view url) {
+void MirrorTable::NoteMissing(std::string_view url) {
+  if (Entry* const entry = Find(key_.Hash(OriginOf(url)))) NoteDiffering(*entry);
+}
+
+std::optional<MirrorTable::Mirror> MirrorTable::MirrorOf(std::string_view url) {
   const Entry* const entry = Find(key_.Hash(OriginOf(url)));
-  return entry != nullptr && IsMirror(*entry) ? std::string_view(entry->name) : std::string_view();
+  if (entry == nullptr || !IsMirror(*entry)) return std::nullopt;
+  return Mirror{.original = entry->name,
+                .sample = entry->equal + entry->differing < kSure ? kSampleOften : kSampleRarely};
 }
 
 bool MirrorTable::MostlyCopies(std::string_view url) const {
+  constexpr uint32_t kEnough = 32;
   const auto found = index_.find(key_.Hash(OriginOf(url)));
-  return found != index_.end() && found->second->pages >= kLeast &&
+  return found != index_.end() && found->second->pages >= kEnough &&
          8 * uint64_t{found->second->copies} >= 7 * uint64_t{found->second->pages};
 }
 
@@ -151,6 +170,7 @@ Status MirrorTable::Flush() {
     put("number", entry.number);
     put("pages", entry.pages);
     put("equal", entry.equal);
+    put("differing", entry.differing);
     put("copies", entry.copies);
     ++count;
   }

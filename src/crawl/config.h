@@ -153,7 +153,7 @@ struct Config {
 
   struct Content {
     bool seen = true;
-    DuplicatePolicy duplicates = DuplicatePolicy::kSkip;
+    DuplicatePolicy duplicates = DuplicatePolicy::kMark;
     ByteCount least_body = {256};
   } content;
 

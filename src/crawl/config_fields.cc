@@ -238,7 +238,7 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(content, seen, "Notice when the same bytes were fetched before, under this or another URL."),
       SETTING(content, duplicates,
               "What to do then: keep (store and follow as any other page, and say so in the log), mark (store a WARC "
-              "revisit record instead of the bytes), or skip (mark, and do not follow links that lead to what is "
+              "revisit record instead of the bytes), or skip (as mark, and do not follow links that lead to what is "
               "known; of a host that repeats another one only samples are fetched; docs/content.md)."),
       NUMBER(content, least_body, ByteCount{1}, Gibi(1), "Do not compare smaller bodies."),
 

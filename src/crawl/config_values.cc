@@ -195,9 +195,7 @@ Status ReadSetting(const toml::node& node, CanonicalRules& value) {
 
 Status ReadSetting(const toml::node& node, Profile& value) { return ReadWord(node, kProfiles, value); }
 Status ReadSetting(const toml::node& node, ScopeMode& value) { return ReadWord(node, kScopeModes, value); }
-Status ReadSetting(const toml::node& node, DuplicatePolicy& value) {
-  return ReadWord(node, kDuplicatePolicies, value);
-}
+Status ReadSetting(const toml::node& node, DuplicatePolicy& value) { return ReadWord(node, kDuplicatePolicies, value); }
 Status ReadSetting(const toml::node& node, IpPreference& value) { return ReadWord(node, kIpPreferences, value); }
 
 Status ReadSetting(const toml::node& node, LogLevel& value) {

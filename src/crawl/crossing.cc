@@ -85,6 +85,11 @@ void EncodeCopyCrossing(std::string_view url, int64_t unix_ms, std::string_view 
   AppendString(out, first);
 }
 
+void EncodeAgainCrossing(std::string_view record, std::string& out) {
+  Begin(Crossing::Kind::kAgain, out);
+  out += record;
+}
+
 std::optional<Crossing> DecodeCrossing(std::string_view bytes) {
   ByteReader reader(bytes);
   uint8_t kind = 0;
@@ -97,6 +102,7 @@ std::optional<Crossing> DecodeCrossing(std::string_view bytes) {
       crossing.record = bytes.substr(reader.position());
       return crossing;
     case Crossing::Kind::kRobotsRequest:
+    case Crossing::Kind::kAgain:
       crossing.record = bytes.substr(reader.position());
       return crossing;
     case Crossing::Kind::kRobotsAnswer:

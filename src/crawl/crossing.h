@@ -5,6 +5,7 @@
 //   robots answer   the result of such a fetch, for the gate of the shard that asked
 //   payload         a capture, for the shard that owns its payload: was it captured before?
 //   copy            the answer if it was: for the shard that owns the page's domain
+//   again           a page of a mirror, for the shard of its domain: the page that stood in for it failed
 //
 // A link may arrive twice: URLseen knows it the second time.
 //
@@ -23,10 +24,10 @@
 namespace portolan {
 
 struct Crossing {
-  enum class Kind : uint8_t { kLink = 1, kRobotsRequest = 2, kRobotsAnswer = 3, kPayload = 4, kCopy = 5 };
+  enum class Kind : uint8_t { kLink = 1, kRobotsRequest = 2, kRobotsAnswer = 3, kPayload = 4, kCopy = 5, kAgain = 6 };
   Kind kind = Kind::kLink;
   uint64_t hash = 0;             // kLink: of the URL, with the crawl's key
-  std::string_view record = {};  // kLink, kRobotsRequest: an encoded UrlRecord
+  std::string_view record = {};  // kLink, kRobotsRequest, kAgain: an encoded UrlRecord
   std::string_view url = {};     // kRobotsAnswer: the URL of the request (gate/robots_request.h). kCopy: of the page
   std::string_view first = {};   // kPayload: the capture (content/first_capture.h). kCopy: the URL of the first one
   int64_t unix_ms = 0;           // kCopy: when the page was fetched
@@ -44,6 +45,8 @@ void EncodeRobotsAnswer(std::string_view url, uint8_t hops, const RobotsAnswer& 
 void EncodePayloadCrossing(std::string_view capture, bool page, std::string& out);
 void EncodeCopyCrossing(std::string_view url, int64_t unix_ms, std::string_view first, int64_t first_unix_ms, bool page,
                         std::string& out);
+
+void EncodeAgainCrossing(std::string_view record, std::string& out);
 
 // The views point into `bytes`.
 std::optional<Crossing> DecodeCrossing(std::string_view bytes);

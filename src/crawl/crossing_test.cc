@@ -37,6 +37,15 @@ TEST(CrossingTest, GoldenBytesOfARobotsRequest) {
   EXPECT_EQ(DecodeCrossing(bytes)->record, "record");
 }
 
+TEST(CrossingTest, GoldenBytesOfAPageOfAMirror) {
+  std::string bytes;
+  EncodeAgainCrossing("record", bytes);
+  EXPECT_EQ(Hex(bytes),
+            "06"
+            "7265636f7264");
+  EXPECT_EQ(DecodeCrossing(bytes)->record, "record");
+}
+
 TEST(CrossingTest, GoldenBytesOfAPayload) {
   std::string bytes;
   EncodePayloadCrossing("capture", true, bytes);

@@ -47,8 +47,7 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   }
   if (options.content_seen) {
     ASSIGN_OR_RETURN(shard->content_, ContentSeen::Open(env, manifest, lanes.others, options.content));
-    ASSIGN_OR_RETURN(shard->mirrors_,
-                     MirrorTable::Open(manifest, ShardName(options.shard, "mirrors"), options.key));
+    ASSIGN_OR_RETURN(shard->mirrors_, MirrorTable::Open(manifest, ShardName(options.shard, "mirrors"), options.key));
   }
   ASSIGN_OR_RETURN(shard->gate_, Gate::Open(env, manifest, lanes.others, options.gate));
   const uint64_t room =
@@ -226,6 +225,8 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
 
 void Shard::EndUrl(const UrlRecord& record, PageResult& result, FetchLine about) {
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
+  const bool there = FollowOf(result.outcome, result.status).count == CountAs::kFetched || result.status / 100 == 3;
+  if (!there) BringBack(record);
   if (record.kind != UrlKind::kRobots) {
     ++counts_.done[static_cast<size_t>(FollowOf(result.outcome, result.status).count)];
     ++counts_.outcomes[static_cast<size_t>(result.outcome)];
@@ -251,6 +252,7 @@ void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
 void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, std::string_view counterpart) {
   if (admission_ != nullptr) admission_->OnDenied(record.url);
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
+  BringBack(record);
   PageResult none;
   none.kind = record.kind;
   none.times.begin_unix_ns = now.unix_ns;

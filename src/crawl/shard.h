@@ -274,11 +274,12 @@ class Shard : public Checkpointable {
   bool IsFollowed(CopyLinks links, const FoundLink& link, uint64_t host) const;
   Status OnPayload(const Crossing& crossing);
   void NoteLate(std::string_view url, int64_t unix_ms, std::string_view first, int64_t first_unix_ms, bool page);
-  uint32_t OwnerOfPayload(const PayloadKey& payload) const {
-    return ShardOfDomain(payload.key, options_.shards);
-  }
+  uint32_t OwnerOfPayload(const PayloadKey& payload) const { return ShardOfDomain(payload.key, options_.shards); }
   // The page that is fetched instead of one of a mirror; empty: none, it is fetched itself.
   std::string CounterpartOf(const UrlRecord& record);
+  // If `record`, which failed, stood in for a page of a mirror, that page is fetched after all.
+  void BringBack(const UrlRecord& record);
+  Status TakeBack(const UrlRecord& again);
   Status LeaveToCounterpart(const Dispatch& dispatch, const std::string& counterpart, Moment now);
 
   // Moving things on (shard_pump.cc):
@@ -362,6 +363,7 @@ class Shard : public Checkpointable {
   bool inbox_waits_ = false;
   std::string encoded_;  // scratch
   std::string message_;  // scratch
+  Status brought_back_;  // an error of BringBack, returned by the next Pump
 
   // For displays only: no decision depends on these. Each has at most kFailures or kNotes entries.
   static constexpr size_t kFailures = 1024;

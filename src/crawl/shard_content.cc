@@ -12,9 +12,6 @@
 namespace portolan {
 namespace {
 
-// One in this many pages of a mirror is fetched all the same, to see whether it still is one.
-constexpr uint64_t kMirrorSample = 64;
-
 int64_t UnixMs(int64_t unix_ns) { return std::max<int64_t>(1, unix_ns / 1'000'000); }
 
 bool IsPage(const PageResult& result) { return result.kind == UrlKind::kPage && result.status / 100 == 2; }
@@ -74,11 +71,14 @@ Status Shard::LookAtContent(const PageResult& result, const UrlRecord& record, F
     line.duplicate_unix_ms = first->unix_ms;
     line.revisit = options_.duplicates != DuplicatePolicy::kKeep;
     if (!IsPage(result)) return {};
-    mirrors_->Observe(record.url, first->url);
+    mirrors_->Observe({.url = record.url, .first = first->url, .payload = payload.key});
     links = LinksOfCopy(result, record, *first);
     return {};
   }
-  if (IsPage(result)) mirrors_->Observe(record.url, {});
+  if (IsPage(result)) {
+    mirrors_->Observe({.url = record.url, .payload = payload.key});
+    if (record.stands_in && record.via.empty()) mirrors_->NoteMissing(record.url);
+  }
   if (Here(owner) || record.url.size() > kMaxFirstUrl) return {};
   EncodeFirstCapture(capture, encoded_);
   EncodePayloadCrossing(encoded_, IsPage(result), message_);
@@ -89,14 +89,16 @@ Status Shard::LookAtContent(const PageResult& result, const UrlRecord& record, F
 // The same bytes have the same links: what is absolute in them is known from the first capture, and what is relative
 // too, if both pages are in one directory. Otherwise relative links are other URLs. Those of a mirror are left to the
 // original, and where nearly everything is a copy they would lead to more copies.
-Shard::CopyLinks Shard::LinksOfCopy(const PageResult& result, const UrlRecord& record, const ContentSeen::Known& first) {
+Shard::CopyLinks Shard::LinksOfCopy(const PageResult& result, const UrlRecord& record,
+                                    const ContentSeen::Known& first) {
   if (options_.duplicates != DuplicatePolicy::kSkip) return CopyLinks::kAll;
   // The first may have been read as something else, or too deep for its links to be followed.
   if (first.type != TypeOf(result.mime) || SchemeOf(first.url) != SchemeOf(record.url)) return CopyLinks::kAll;
   if (options_.depth_limited && record.depth < first.depth) return CopyLinks::kAll;
   if (DirectoryOf(first.url) == DirectoryOf(record.url)) return CopyLinks::kGuides;
-  const bool counterpart = PathAndQueryOf(first.url) == PathAndQueryOf(record.url) &&
-                           mirrors_->OriginalOf(record.url) == OriginOf(first.url);
+  const auto mirror = mirrors_->MirrorOf(record.url);
+  const bool counterpart =
+      mirror && mirror->original == OriginOf(first.url) && PathAndQueryOf(first.url) == PathAndQueryOf(record.url);
   if (counterpart || mirrors_->MostlyCopies(record.url)) return CopyLinks::kGuides;
   return CopyLinks::kOwnOrigin;
 }
@@ -110,7 +112,7 @@ bool Shard::IsFollowed(CopyLinks links, const FoundLink& link, uint64_t host) co
 
 void Shard::NoteLate(std::string_view url, int64_t unix_ms, std::string_view first, int64_t first_unix_ms, bool page) {
   ++counts_.late_duplicates;
-  if (page && mirrors_ != nullptr) mirrors_->Observe(url, first, /*known=*/true);
+  if (page && mirrors_ != nullptr) mirrors_->Observe({.url = url, .first = first, .known = true});
   PageResult none;
   none.times.begin_unix_ns = unix_ms * 1'000'000;
   FetchLine line;
@@ -143,13 +145,15 @@ Status Shard::OnPayload(const Crossing& crossing) {
 // ---- mirrors
 
 std::string Shard::CounterpartOf(const UrlRecord& record) {
+  // Seeds and what a page needs to be displayed are fetched where they are; so is what was tried before.
   if (mirrors_ == nullptr || options_.duplicates != DuplicatePolicy::kSkip || record.kind != UrlKind::kPage ||
-      record.requisite > 0 || record.depth == 0) {
+      record.requisite > 0 || record.depth == 0 || record.attempts > 0 || record.stands_in ||
+      record.url.size() > kMaxVia) {
     return {};
   }
-  const std::string_view original = mirrors_->OriginalOf(record.url);
-  if (original.empty() || options_.key.Hash(record.url) % kMirrorSample == 0) return {};
-  std::string counterpart = std::string(original) + std::string(PathAndQueryOf(record.url));
+  const std::optional<MirrorTable::Mirror> mirror = mirrors_->MirrorOf(record.url);
+  if (!mirror || options_.key.Hash(record.url) % mirror->sample == 0) return {};
+  std::string counterpart = std::string(mirror->original) + std::string(PathAndQueryOf(record.url));
   UrlRecord found = record;
   found.url = counterpart;
   if (!InScope(found, HostKey(counterpart, options_.key))) return {};
@@ -157,22 +161,49 @@ std::string Shard::CounterpartOf(const UrlRecord& record) {
   return room ? counterpart : std::string();
 }
 
-// The page of the original is offered like a link that was found: so nothing is lost that both hosts have.
+// The page of the original is offered like a link that was found, with the mirror's page as its via: nothing is lost
+// that both hosts have. If it fails, the mirror's page is fetched after all (BringBack).
 Status Shard::LeaveToCounterpart(const Dispatch& dispatch, const std::string& counterpart, Moment now) {
   const std::string copy = EncodeUrlRecord(dispatch.record);  // Skip frees the slot's copy
   frontier_->Skip(dispatch.slot);
   const UrlRecord record = DecodeUrlRecord(copy).value();
   UrlRecord found = record;
   found.url = counterpart;
-  found.attempts = 0;
   found.budget = 0;
   found.robots = {};
-  const std::string via = record.via.ToString();
-  found.via = ViaOf(via, counterpart);
+  found.stands_in = true;
+  found.via = ViaOf(record.url, counterpart);
   EncodeUrlRecord(found, encoded_);
   RETURN_IF_ERROR(Offer(options_.key.Hash(counterpart), encoded_, OwnerOf(counterpart)));
   ++counts_.mirrored;
   EndUnfetched(record, "mirror", now, counterpart);
+  return {};
+}
+
+// Needs no room in the exchange: there are no more of these than URLs that were left to a counterpart.
+void Shard::BringBack(const UrlRecord& record) {
+  if (!record.stands_in || record.via.empty()) return;
+  const std::string url = record.via.ToString();
+  UrlRecord again = record;
+  again.url = url;
+  again.via = {};  // so it is not left to its counterpart again
+  again.robots = {};
+  again.budget = 0;
+  again.attempts = 0;
+  const uint32_t owner = OwnerOf(url);
+  if (Here(owner)) {
+    if (const Status status = TakeBack(again); !status) brought_back_ = status;
+    return;
+  }
+  std::string message;
+  EncodeAgainCrossing(EncodeUrlRecord(again), message);
+  exchange_->Send(owner, message);
+}
+
+// It had ended as "mirror", and waits again.
+Status Shard::TakeBack(const UrlRecord& again) {
+  RETURN_IF_ERROR(frontier_->Add(again));
+  if (counts_.mirrored > 0) --counts_.mirrored;
   return {};
 }
 

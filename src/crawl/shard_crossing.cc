@@ -82,6 +82,11 @@ Status Shard::OnArrival(std::string_view message, Moment now) {
       return OnRobotsAnswer(crossing->url, crossing->hops, crossing->answer, now);
     case Crossing::Kind::kPayload:
       return OnPayload(*crossing);
+    case Crossing::Kind::kAgain: {
+      const std::optional<UrlRecord> again = DecodeUrlRecord(crossing->record);
+      if (!again) return Fail(ErrorCode::kCorrupt, "a page of a mirror from another shard is not a URL record");
+      return TakeBack(*again);
+    }
     case Crossing::Kind::kCopy:
       NoteLate(crossing->url, crossing->unix_ms, crossing->first, crossing->first_unix_ms, crossing->page);
       return {};

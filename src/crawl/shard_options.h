@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "base/hash_key.h"
+#include "content/content_seen.h"
+#include "content/duplicate_policy.h"
 #include "crawl/admission.h"
 #include "crawl/exchange.h"
 #include "crawl/limits.h"
 #include "crawl/outage.h"
 #include "crawl/scope.h"
-#include "content/content_seen.h"
-#include "content/duplicate_policy.h"
 #include "crawl/turn_times.h"
 #include "flow/fetch.h"
 #include "flow/fetch_line.h"
@@ -81,7 +81,7 @@ struct ShardOptions {
   AdmissionOptions admission;
   bool content_seen = false;  // payloads are compared; results then carry payload_sha1
   bool archived = false;      // of them only those that are archived count
-  DuplicatePolicy duplicates = DuplicatePolicy::kSkip;
+  DuplicatePolicy duplicates = DuplicatePolicy::kMark;
   ContentSeenOptions content;
   OutageOptions outage;
   // Shared by all shards of the crawl, made from max_pages, max_bytes and max_time_ns; null: Open makes one.

@@ -25,6 +25,7 @@ Status Shard::Pump(Moment now) {
   last_ns_ = now.now_ns;
   state_ = State::kRunning;
   only_waits_ = false;
+  RETURN_IF_ERROR(brought_back_);
   RETURN_IF_ERROR(ReleaseHeld(now));
   bool moved = false;
   Enter(TurnPart::kAnswers);

@@ -28,8 +28,8 @@ std::string_view KindName(UrlKind kind) {
 }  // namespace
 
 uint64_t LogLine::bytes() const {
-  return sizeof(LogLine) + about.url.size() + about.via.size() + about.duplicate_of.size() + content_type.size() + location.size() + title.size() +
-         detail.size() + redirect.size();
+  return sizeof(LogLine) + about.url.size() + about.via.size() + about.duplicate_of.size() + content_type.size() +
+         location.size() + title.size() + detail.size() + redirect.size();
 }
 
 LogLine MakeLogLine(PageResult& result, FetchLine&& about) {
@@ -85,9 +85,10 @@ void AppendLogLine(const LogLine& line, std::string& out) {
   if (line.version != HttpVersion::kUnknown) fmt::format_to(to, R"(,"http":"{}")", HttpVersionName(line.version));
   if (!about.duplicate_of.empty()) fmt::format_to(to, R"(,"duplicate_of":{})", JsonQuote(about.duplicate_of));
   if (about.duplicate_unix_ms != 0) {
-    fmt::format_to(to, R"(,"duplicate_time":"{}")", FormatWarcDate({.seconds = about.duplicate_unix_ms / 1000,
-                        .nanoseconds = static_cast<uint32_t>(about.duplicate_unix_ms % 1000) * 1'000'000,
-                        .fraction_digits = 3}));
+    fmt::format_to(to, R"(,"duplicate_time":"{}")",
+                   FormatWarcDate({.seconds = about.duplicate_unix_ms / 1000,
+                                   .nanoseconds = static_cast<uint32_t>(about.duplicate_unix_ms % 1000) * 1'000'000,
+                                   .fraction_digits = 3}));
   }
   if (line.links > 0) fmt::format_to(to, R"(,"links":{})", line.links);
   if (line.fingerprint != 0) fmt::format_to(to, R"(,"fingerprint":"{:016x}")", line.fingerprint);

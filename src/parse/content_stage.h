@@ -16,8 +16,8 @@
 namespace portolan {
 
 inline bool IsForContentSeen(const PageView& view, const PageResult& result, uint64_t least_payload) {
-  return result.kind != UrlKind::kRobots && result.outcome == FetchOutcome::kAnswered && !result.cut &&
-         view.readable && FollowOf(result.outcome, result.status).keep && !view.response.body.empty() &&
+  return result.kind != UrlKind::kRobots && result.outcome == FetchOutcome::kAnswered && !result.cut && view.readable &&
+         FollowOf(result.outcome, result.status).keep && !view.response.body.empty() &&
          view.response.body.size() >= least_payload;
 }
 
