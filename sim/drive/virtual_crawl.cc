@@ -120,7 +120,7 @@ void VirtualCrawl::OnDns(int64_t unix_ns, std::string_view name, std::string_vie
 }
 
 // The record that parse/ would have made from the bytes, with the URL in place of the page.
-ArchiveItem VirtualCrawl::ItemOf(const FetchLine& about) {
+ArchiveItem VirtualCrawl::ItemOf(const FetchLine& about, const std::array<char, 20>& sha1) {
   ArchiveItem item;
   WarcRecordSpec spec;
   spec.type = WarcType::kResponse;
@@ -129,7 +129,16 @@ ArchiveItem VirtualCrawl::ItemOf(const FetchLine& about) {
   spec.target_uri = about.url;
   spec.http_head = "HTTP/1.1 200 OK\r\n\r\n";
   spec.payload = about.url;
+  if (about.duplicate_unix_ms != 0 || std::ranges::any_of(sha1, [](char byte) { return byte != 0; })) {
+    spec.payload_sha1 = item.payload_sha1 = sha1;
+  }
   item.response_length = static_cast<uint32_t>(writer_.Append(spec, item.bytes).length);
+  if (about.revisit) {
+    spec.type = WarcType::kRevisit;
+    spec.payload = {};
+    plain_writer_.Append(spec, item.revisit);
+    item.refers_at = static_cast<uint32_t>(RefersToPlace(item.revisit));
+  }
   item.key = about.url;
   item.unix_seconds = spec.date.seconds;
   item.url = about.url;
@@ -157,7 +166,7 @@ void VirtualCrawl::AddRecords(PageResult& result, const FetchLine& about) const 
 void VirtualCrawl::Write(PageResult& result, FetchLine&& about) {
   const bool has_page = about.attempt > 0 && !about.again && result.kind != UrlKind::kRobots;
   if (has_page && !about.dropped && HasAnswer(result.outcome)) {
-    if (!options_.archive_dir.empty()) result.archive = ItemOf(about);
+    if (!options_.archive_dir.empty()) result.archive = ItemOf(about, result.payload_sha1);
     AddRecords(result, about);
   }
   outputs_->Write(result, std::move(about));

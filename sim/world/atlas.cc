@@ -170,7 +170,6 @@ void Atlas::DrawFacts(const WorldParams& params) {
 
 void Atlas::DrawMirrors(const WorldParams& params) {
   if (params.mirrors <= 0) return;
-  constexpr uint64_t kLargest = 2000;  // pages of a host that is mirrored
   std::vector<uint64_t> first_page = {0};
   for (uint32_t hid = 0; hid < facts_.size(); ++hid) {
     uint64_t pages = Pages(hid);
@@ -183,7 +182,7 @@ void Atlas::DrawMirrors(const WorldParams& params) {
       for (int attempt = 0; attempt < 8; ++attempt) {
         const uint32_t other = static_cast<uint32_t>(Below(NextDraw(row), hid));
         const uint64_t other_pages = first_page[other + 1] - first_page[other];
-        if (facts_[other].content != other || other_pages > kLargest || other_pages < 2) continue;
+        if (facts_[other].content != other || other_pages > params.mirror_pages || other_pages < 2) continue;
         facts_[other].mirrored = true;
         facts.mirrored = true;
         facts.content = other;

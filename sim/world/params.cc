@@ -119,6 +119,7 @@ const std::vector<Field>& Fields() {
       {"tarpit_s", &WorldParams::tarpit_s},
       {"header_flood_bytes", &WorldParams::header_flood_bytes},
       {"mirrors", &WorldParams::mirrors},
+      {"mirror_pages", &WorldParams::mirror_pages},
       {"trap_calendar", &WorldParams::trap_calendar},
       {"trap_session", &WorldParams::trap_session},
       {"trap_loop", &WorldParams::trap_loop},

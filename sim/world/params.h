@@ -130,6 +130,7 @@ struct WorldParams {
 
   // Hosts that are the same, and traps: of hosts, each.
   double mirrors = 0;
+  uint64_t mirror_pages = 2000;  // of the largest host that is mirrored
   double trap_calendar = 0;
   double trap_session = 0;
   double trap_loop = 0;

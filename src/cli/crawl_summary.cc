@@ -181,6 +181,12 @@ void PrintSummary(const CrawlSummary& summary, const Config& config, bool json) 
   text += '\n';
   for (const SeedFailures::One& one : failures.first) text += fmt::format("  why       {}: {}\n", one.url, one.why);
   if (failures.more > 0) text += fmt::format("            … and {}\n", Counted(failures.more, "more seed"));
+  if (const uint64_t copies = counts.duplicates + counts.late_duplicates; copies > 0) {
+    text += fmt::format("  copies    {} of pages that were fetched before{}\n", copies,
+                        counts.mirrored > 0
+                            ? fmt::format("; {} pages of mirrors were left to the originals", counts.mirrored)
+                            : std::string());
+  }
   for (const HostTrouble& trouble : progress.unreachable_hosts) {
     text += fmt::format("  given up  {} ({})\n", trouble.what, trouble.why);
   }

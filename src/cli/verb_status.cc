@@ -77,7 +77,7 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
         outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count.dump(), name);
     }
   }
-  for (const char* name : {"robots_denied", "robots_unreachable", "excluded"}) {
+  for (const char* name : {"robots_denied", "robots_unreachable", "excluded", "mirrored"}) {
     const uint64_t count = status.value(name, 0ULL);
     if (count > 0 || std::string_view(name) == "robots_denied") {
       outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count, name);
@@ -86,6 +86,11 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
   fmt::print("  ended      {}\n", outcomes);
   fmt::print("  fetches    {}: {} of robots.txt, {} tried again\n", status.value("fetches", 0ULL),
              status.value("robots_fetches", 0ULL), status.value("retries", 0ULL));
+  if (const uint64_t copies = status.value("duplicates", 0ULL) + status.value("late_duplicates", 0ULL); copies > 0) {
+    const uint64_t late = status.value("late_duplicates", 0ULL);
+    fmt::print("  duplicates {} of pages that were fetched before{}\n", copies,
+               late > 0 ? fmt::format(", {} of them found after they were stored", late) : "");
+  }
   fmt::print("  links      {} found, {} out of scope\n", status.value("links", 0ULL),
              status.value("out_of_scope", 0ULL));
   fmt::print("  hosts      {}{} crawled in the last run, {} in memory\n", status.value("hosts_crawled", 0ULL),

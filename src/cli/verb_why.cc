@@ -80,8 +80,11 @@ std::string WordsOf(const Json& line) {
 
 // An end that is in the log is newer than any checkpoint.
 bool JudgeByLog(Finding& finding) {
-  if (finding.log.empty() || finding.log.back().value("again", false)) return false;
-  const Json& last = finding.log.back();
+  // What was found out about a fetch later is no end.
+  const auto is_end = [](const Json& line) { return line.value("outcome", "") != "late_duplicate"; };
+  const auto end = std::find_if(finding.log.rbegin(), finding.log.rend(), is_end);
+  if (end == finding.log.rend() || end->value("again", false)) return false;
+  const Json& last = *end;
   const std::string outcome = last.value("outcome", "?");
   const std::string time = last.value("time", "?");
   const std::string rule = last.value("rule", "");
@@ -108,12 +111,25 @@ bool JudgeByLog(Finding& finding) {
     }
     return true;
   }
+  if (outcome == "mirror") {
+    finding.where = "mirror";
+    finding.verdict = fmt::format("not fetched: its host repeats another one, so on {} {} was taken instead", time,
+                                  last.value("duplicate_of", "the page there"));
+    return true;
+  }
   finding.where = "done";
   const uint64_t attempt = last.value("attempt", uint64_t{1});
   finding.verdict = fmt::format("done: {} on {}{}", WordsOf(last), time,
                                 attempt > 1 ? fmt::format(", at attempt {}", attempt) : std::string());
   if (last.value("dropped", false)) {
     finding.verdict += fmt::format("; not kept, and its links were not followed: {} excludes it", rule);
+  } else if (last.contains("duplicate_of")) {
+    finding.verdict += fmt::format("; its bytes are those of {}, fetched on {}", last.value("duplicate_of", "?"),
+                                   last.value("duplicate_time", "?"));
+  } else if (!is_end(finding.log.back())) {
+    const Json& late = finding.log.back();
+    finding.verdict += fmt::format("; found later: its bytes are those of {}, fetched on {}",
+                                   late.value("duplicate_of", "another page"), late.value("duplicate_time", "?"));
   }
   return true;
 }

@@ -22,6 +22,7 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "content/duplicate_policy.h"
 #include "io/env.h"
 #include "rules/rule.h"
 #include "url/canonical.h"
@@ -163,6 +164,12 @@ struct Config {
     Duration pdf_time = std::chrono::seconds(20);
     ByteCount pdf_memory = Mebi(512);
   } page;
+
+  struct Content {
+    bool seen = true;
+    DuplicatePolicy duplicates = DuplicatePolicy::kMark;
+    ByteCount least_body = {256};
+  } content;
 
   struct Memory {
     ByteCount total = Gibi(1);

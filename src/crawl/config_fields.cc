@@ -268,6 +268,13 @@ const std::vector<ConfigField>& ConfigFields() {
       NUMBER(page, pdf_memory, Mebi(128), Gibi(64),
              "Address space for reading one PDF document. It is not part of memory.total."),
 
+      SETTING(content, seen, "Notice when the same bytes were fetched before, under this or another URL."),
+      SETTING(content, duplicates,
+              "What to do then: keep (store and follow as any other page, and say so in the log), mark (store a WARC "
+              "revisit record instead of the bytes), or skip (as mark, and do not follow links that lead to what is "
+              "known; of a host that repeats another one only samples are fetched; docs/content.md)."),
+      NUMBER(content, least_body, ByteCount{1}, Gibi(1), "Do not compare smaller bodies."),
+
       NUMBER(memory, total, Mebi(128), kMostBytes,
              "Memory that the crawl may use in all. The default shrinks to three quarters of RAM or of the control "
              "group's memory.max; a value above all of it is refused."),

@@ -10,13 +10,14 @@
 namespace portolan {
 
 struct CrawlCounts {
-  // A URL that was admitted ends in exactly one of: done (by CountAs), denied, unreachable, excluded.
+  // A URL that was admitted ends in exactly one of: done (by CountAs), denied, unreachable, excluded, mirrored.
   std::array<uint64_t, kCountAs> done{};
   std::array<uint64_t, kFetchOutcomes> outcomes{};  // of URLs that are done
   std::array<uint64_t, 1000> statuses{};            // of answers; index 0: no status or one out of range
   uint64_t denied = 0;                              // robots.txt forbids it
   uint64_t unreachable = 0;                         // robots.txt could not be fetched
   uint64_t excluded = 0;  // scope, rules, block lists or limits have changed since it was found
+  uint64_t mirrored = 0;  // its host repeats another one, whose page is fetched instead
   uint64_t fetches = 0;   // answers and failures, robots.txt and repeats included
   uint64_t robots = 0;    // of them: robots.txt
   uint64_t retries = 0;   // fetches that will be repeated
@@ -37,6 +38,9 @@ struct CrawlCounts {
   uint64_t blocked = 0;         // the same for block lists
   uint64_t over_limit = 0;      // and for the page limits of rules
   uint64_t dropped = 0;         // answers that a rule excludes by size or type: not kept, links not followed
+  uint64_t copied_links = 0;     // of `links`: not followed, because they are on a copy of a page
+  uint64_t duplicates = 0;       // answers whose payload was captured before
+  uint64_t late_duplicates = 0;  // that were found to be so only after they were archived
   uint64_t seeds = 0;
   uint64_t outages = 0;    // of the network, or of the name servers
   uint64_t shortages = 0;  // how often there was no descriptor for another connection
@@ -62,22 +66,23 @@ struct CrawlCounts {
   // Pages: answers of class 2xx, without robots.txt.
   uint64_t pages() const { return done[static_cast<size_t>(CountAs::kFetched)]; }
   uint64_t finished() const {
-    uint64_t sum = denied + unreachable + excluded;
+    uint64_t sum = denied + unreachable + excluded + mirrored;
     for (const uint64_t count : done) sum += count;
     return sum;
   }
 
-  static const std::array<uint64_t CrawlCounts::*, 26> kSingle;  // all counts that are single numbers
+  static const std::array<uint64_t CrawlCounts::*, 30> kSingle;  // all counts that are single numbers
 };
 
-inline constexpr std::array<uint64_t CrawlCounts::*, 26> CrawlCounts::kSingle = {
+inline constexpr std::array<uint64_t CrawlCounts::*, 30> CrawlCounts::kSingle = {
     &CrawlCounts::denied,        &CrawlCounts::unreachable,  &CrawlCounts::excluded,       &CrawlCounts::fetches,
     &CrawlCounts::robots,        &CrawlCounts::retries,      &CrawlCounts::wire_bytes,     &CrawlCounts::body_bytes,
     &CrawlCounts::archived,      &CrawlCounts::links,        &CrawlCounts::out_of_scope,   &CrawlCounts::too_deep,
     &CrawlCounts::nofollow,      &CrawlCounts::sitemaps_off, &CrawlCounts::embeds_off,     &CrawlCounts::offered,
     &CrawlCounts::too_many_hops, &CrawlCounts::url_too_long, &CrawlCounts::too_many_links, &CrawlCounts::seeds,
     &CrawlCounts::outages,       &CrawlCounts::shortages,    &CrawlCounts::by_rule,        &CrawlCounts::blocked,
-    &CrawlCounts::over_limit,    &CrawlCounts::dropped};
+    &CrawlCounts::over_limit,    &CrawlCounts::dropped,
+    &CrawlCounts::mirrored,      &CrawlCounts::copied_links, &CrawlCounts::duplicates,     &CrawlCounts::late_duplicates};
 // A count that is missing in the list would be lost when shards are added up.
 static_assert(sizeof(CrawlCounts) == sizeof(CrawlCounts::done) + sizeof(CrawlCounts::outcomes) +
                                          sizeof(CrawlCounts::statuses) +

@@ -31,6 +31,20 @@ bool ReadAnswer(ByteReader& reader, Crossing& crossing) {
   return reader.done();
 }
 
+bool ReadPage(ByteReader& reader, Crossing& crossing) {
+  uint8_t page = 0;
+  if (!reader.Read(page) || page > 1) return false;
+  crossing.page = page == 1;
+  return true;
+}
+
+bool ReadTime(ByteReader& reader, int64_t& unix_ms) {
+  uint64_t number = 0;
+  if (!reader.Read(number) || number == 0 || number > static_cast<uint64_t>(INT64_MAX / 1'000'000)) return false;
+  unix_ms = static_cast<int64_t>(number);
+  return true;
+}
+
 }  // namespace
 
 void EncodeLinkCrossing(uint64_t hash, std::string_view record, std::string& out) {
@@ -55,6 +69,27 @@ void EncodeRobotsAnswer(std::string_view url, uint8_t hops, const RobotsAnswer& 
   AppendString(out, answer.follow);
 }
 
+void EncodePayloadCrossing(std::string_view capture, bool page, std::string& out) {
+  Begin(Crossing::Kind::kPayload, out);
+  out += static_cast<char>(page ? 1 : 0);
+  out += capture;
+}
+
+void EncodeCopyCrossing(std::string_view url, int64_t unix_ms, std::string_view first, int64_t first_unix_ms, bool page,
+                        std::string& out) {
+  Begin(Crossing::Kind::kCopy, out);
+  out += static_cast<char>(page ? 1 : 0);
+  AppendLe(out, static_cast<uint64_t>(unix_ms));
+  AppendLe(out, static_cast<uint64_t>(first_unix_ms));
+  AppendString(out, url);
+  AppendString(out, first);
+}
+
+void EncodeAgainCrossing(std::string_view record, std::string& out) {
+  Begin(Crossing::Kind::kAgain, out);
+  out += record;
+}
+
 std::optional<Crossing> DecodeCrossing(std::string_view bytes) {
   ByteReader reader(bytes);
   uint8_t kind = 0;
@@ -67,10 +102,22 @@ std::optional<Crossing> DecodeCrossing(std::string_view bytes) {
       crossing.record = bytes.substr(reader.position());
       return crossing;
     case Crossing::Kind::kRobotsRequest:
+    case Crossing::Kind::kAgain:
       crossing.record = bytes.substr(reader.position());
       return crossing;
     case Crossing::Kind::kRobotsAnswer:
       if (!ReadAnswer(reader, crossing)) return std::nullopt;
+      return crossing;
+    case Crossing::Kind::kPayload:
+      if (!ReadPage(reader, crossing)) return std::nullopt;
+      crossing.first = bytes.substr(reader.position());
+      return crossing;
+    case Crossing::Kind::kCopy:
+      if (!ReadPage(reader, crossing) || !ReadTime(reader, crossing.unix_ms) ||
+          !ReadTime(reader, crossing.first_unix_ms) || !reader.ReadString(crossing.url) ||
+          !reader.ReadString(crossing.first) || !reader.done()) {
+        return std::nullopt;
+      }
       return crossing;
   }
   return std::nullopt;

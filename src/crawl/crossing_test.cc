@@ -37,6 +37,50 @@ TEST(CrossingTest, GoldenBytesOfARobotsRequest) {
   EXPECT_EQ(DecodeCrossing(bytes)->record, "record");
 }
 
+TEST(CrossingTest, GoldenBytesOfAPageOfAMirror) {
+  std::string bytes;
+  EncodeAgainCrossing("record", bytes);
+  EXPECT_EQ(Hex(bytes),
+            "06"
+            "7265636f7264");
+  EXPECT_EQ(DecodeCrossing(bytes)->record, "record");
+}
+
+TEST(CrossingTest, GoldenBytesOfAPayload) {
+  std::string bytes;
+  EncodePayloadCrossing("capture", true, bytes);
+  EXPECT_EQ(Hex(bytes),
+            "04"
+            "01"
+            "63617074757265");
+  const auto crossing = DecodeCrossing(bytes);
+  ASSERT_TRUE(crossing);
+  EXPECT_EQ(crossing->first, "capture");
+  EXPECT_TRUE(crossing->page);
+}
+
+TEST(CrossingTest, GoldenBytesOfACopy) {
+  std::string bytes;
+  EncodeCopyCrossing("http://a/", 258, "http://b/", 257, false, bytes);
+  EXPECT_EQ(Hex(bytes),
+            "05"
+            "00"
+            "0201000000000000"
+            "0101000000000000"
+            "09687474703a2f2f612f"
+            "09687474703a2f2f622f");
+  const auto crossing = DecodeCrossing(bytes);
+  ASSERT_TRUE(crossing);
+  EXPECT_EQ(crossing->url, "http://a/");
+  EXPECT_EQ(crossing->first, "http://b/");
+  EXPECT_EQ(crossing->unix_ms, 258);
+  EXPECT_EQ(crossing->first_unix_ms, 257);
+  EXPECT_FALSE(crossing->page);
+  EXPECT_FALSE(DecodeCrossing(bytes + "x"));
+  bytes[1] = 2;
+  EXPECT_FALSE(DecodeCrossing(bytes));
+}
+
 TEST(CrossingTest, GoldenBytesOfARobotsAnswer) {
   RobotsAnswer answer;
   answer.kind = RobotsAnswer::Kind::kRules;

@@ -31,11 +31,12 @@ uint64_t WeightOf(const PageResult& result) {
 
 // Makes the page's lease from its answer's: what is freed is given back, and what is new is added.
 void HandOver(ByteLease&& lease, PageResult& result) {
-  uint64_t records = result.archive.bytes.capacity();
+  const uint64_t archived = result.archive.bytes.capacity() + result.archive.revisit.capacity();
+  uint64_t records = archived;
   for (const OutputItem& item : result.outputs) records += item.records.capacity();
   result.lease = std::move(lease);
   result.lease.Resize(WeightOf(result) + records);
-  result.archive.lease = result.lease.Split(result.archive.bytes.capacity());
+  result.archive.lease = result.lease.Split(archived);
   for (OutputItem& item : result.outputs) item.lease = result.lease.Split(item.records.capacity());
 }
 
@@ -172,7 +173,7 @@ Status Engine::OpenShards(const ShardOptions& whole, uint32_t shards) {
   all.limits = std::make_shared<Limits>(Limits::Options{all.max_pages, all.max_bytes, all.max_time_ns});
   for (uint32_t i = 0; i < shards; ++i) {
     ShardOptions shard = ShareOf(all, i, shards);
-    shard.seen.on_round_done = shard.gate.on_round_done =
+    shard.seen.on_round_done = shard.gate.on_round_done = shard.content.on_round_done =
         shard.admission.star.on_round_done = [this, i] { WakeShard(i); };
     const ShardPorts ports{routes_->port(i), *this, shards > 1 ? &exchange_->port(i) : nullptr, &seats_[i]->times};
     ASSIGN_OR_RETURN(seats_[i]->shard,

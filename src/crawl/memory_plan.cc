@@ -31,6 +31,11 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
   plan.frontier = 6 * part;
   plan.snapshot = 6 * part;
   plan.gate = 4 * part;
+  if (wishes.content_seen) {
+    plan.content = 2 * part;
+    plan.answers -= part;
+    plan.seen -= part;
+  }
   plan.tables = part;
   plan.indexes = std::min(part, kMostIndex * wishes.directories);
   plan.log = std::min(part, kMostLog);
@@ -51,7 +56,7 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
 }
 
 uint64_t MemoryPlan::Sum() const {
-  return seen + gate + frontier + snapshot + star + beast + tables + answers + pages + indexes + log + names +
+  return seen + content + gate + frontier + snapshot + star + beast + tables + answers + pages + indexes + log + names +
          sessions + connections + slack;
 }
 

@@ -23,6 +23,7 @@ struct MemoryWishes {
   uint64_t max_decoded = 0;
   size_t directories = 1;      // of the archive
   uint64_t budget_queues = 0;  // 0: no budgets
+  bool content_seen = false;
 };
 
 struct MemoryPlan {
@@ -42,6 +43,7 @@ struct MemoryPlan {
   uint64_t snapshot = 0;     // copies of the frontier while a checkpoint is written
   uint64_t star = 0;         // 0 without budgets
   uint64_t beast = 0;        // likewise
+  uint64_t content = 0;      // of content-seen; 0 without it
   uint64_t tables = 0;       // of yields, hosts and contents
   uint64_t answers = 0;      // the byte budget: bodies, pages, records on their way
   uint64_t pages = 0;        // pages being parsed: one per loop

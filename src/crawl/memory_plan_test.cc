@@ -21,6 +21,11 @@ TEST(MemoryPlanTest, PartsNeverMakeMoreThanTheTotal) {
           wishes.directories = directories;
           wishes.budget_queues = queues;
           const MemoryPlan plan = MemoryPlan::Make(wishes);
+          wishes.content_seen = !wishes.content_seen;
+          const MemoryPlan other = MemoryPlan::Make(wishes);
+          EXPECT_EQ(other.Sum(), plan.Sum());
+          EXPECT_EQ(plan.content, 0U);
+          EXPECT_GT(other.content, total / 50);
           EXPECT_LE(plan.Sum(), total);
           EXPECT_GE(plan.Sum(), total / 10 * 7);
           EXPECT_GE(plan.loops, 1U);
@@ -51,6 +56,9 @@ TEST(MemoryPlanTest, UsualSettingsAreKept) {
   EXPECT_EQ(plan.max_body, 16 * kMiB);
   EXPECT_EQ(plan.max_decoded, 64 * kMiB);
   EXPECT_EQ(MemoryPlan::Make(Wishes(256 * kMiB)).max_body, 16 * kMiB);
+  MemoryWishes wishes = Wishes(256 * kMiB);
+  wishes.content_seen = true;
+  EXPECT_EQ(MemoryPlan::Make(wishes).max_body, 16 * kMiB);
 }
 
 TEST(MemoryPlanTest, LittleMemoryMeansFewerLoopsAndSmallerBodies) {

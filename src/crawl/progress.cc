@@ -119,6 +119,10 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["block_names"] = progress.block_names;
   json["block_list_trouble"] = progress.block_list_trouble;
   json["limits_forgotten"] = progress.limits_forgotten;
+  json["mirrored"] = counts.mirrored;
+  json["duplicates"] = counts.duplicates;
+  json["late_duplicates"] = counts.late_duplicates;
+  json["links_of_copies"] = counts.copied_links;
   json["too_deep"] = counts.too_deep;
   json["nofollow"] = counts.nofollow;
   json["too_many_redirects"] = counts.too_many_hops;

@@ -22,14 +22,14 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   for (std::string* const name :
        {&options.seen.name, &options.gate.name, &options.frontier.name, &options.admission.star.name,
         &options.admission.beast.name, &options.admission.yield.name, &options.admission.hosts.name,
-        &options.admission.ends_name}) {
+        &options.admission.ends_name, &options.content.name}) {
     *name = ShardName(options.shard, *name);
   }
   options.frontier.shards = options.admission.star.share = options.shards;
   options.frontier.shard = options.shard;
   options.scope.key = options.key;
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
-  options.admission.key = options.gate.key = options.frontier.key = options.key;
+  options.admission.key = options.gate.key = options.frontier.key = options.content.key = options.key;
   std::unique_ptr<Shard> shard(new Shard(ports, options, std::move(scope)));
   if (options.shards > 1) {
     ASSIGN_OR_RETURN(shard->domains_, PayLevelDomains::Create(options.key));
@@ -50,6 +50,10 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
                                                            {.name = ShardName(options.shard, "limits"),
                                                             .memory = options.limits_memory,
                                                             .key = options.key}));
+  }
+  if (options.content_seen) {
+    ASSIGN_OR_RETURN(shard->content_, ContentSeen::Open(env, manifest, lanes.others, options.content));
+    ASSIGN_OR_RETURN(shard->mirrors_, MirrorTable::Open(manifest, ShardName(options.shard, "mirrors"), options.key));
   }
   ASSIGN_OR_RETURN(shard->gate_, Gate::Open(env, manifest, lanes.others, options.gate));
   const uint64_t room =
@@ -81,7 +85,9 @@ Status Shard::AddSeed(std::string_view url, Moment now) {
 bool Shard::HasRoomFor(const PageResult& result) const {
   const uint64_t links = result.links.links.size();
   if (links > 0 && (seen_->Room() < links || (admission_ != nullptr && admission_->VouchRoom() < links))) return false;
-  if (links > 0 && !HasRoomElsewhere()) return false;
+  const bool looked_at = IsLookedAt(result);
+  if (looked_at && !content_->HasRoom()) return false;
+  if ((links > 0 || looked_at) && !HasRoomElsewhere()) return false;
   return result.kind != UrlKind::kRobots || gate_->Room() > 0;
 }
 
@@ -114,12 +120,13 @@ Status Shard::EndFetch(PageResult&& result, Moment now) {
     page_limits_->End(flight.claim, FollowOf(result.outcome, result.status).count == CountAs::kFetched);
   }
   const uint64_t pages = counts_.pages();
-  RETURN_IF_ERROR(Finish(result, record, flight, now));
+  CopyLinks links = CopyLinks::kAll;
+  RETURN_IF_ERROR(Finish(result, record, flight, links, now));
   if (record.kind != UrlKind::kRobots) limits_->End(counts_.pages() > pages);
 
   counts_.url_too_long += result.links_too_long;
   counts_.too_many_links += result.links_too_many;
-  return OfferLinks(result, record, flight);
+  return OfferLinks(result, record, flight, links);
 }
 
 // Results that were in doubt and no longer are.
@@ -158,7 +165,8 @@ void Shard::PassNameToFrontier(const Resolution& resolution, Moment now) {
 }
 
 // Updates the frontier's clocks, the gate's rules and the archive: everything except the links.
-Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now) {
+Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, CopyLinks& links,
+                     Moment now) {
   const Follow follow = FollowOf(result.outcome, result.status);
   Hit hit;
   hit.duration_ns = std::max<int64_t>(0, result.times.end_ns - result.times.begin_ns);
@@ -205,6 +213,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       window_.OnFetched();
     }
     DropByRule(record, result, line);
+    if (!line.dropped && IsLookedAt(result)) RETURN_IF_ERROR(LookAtContent(result, record, line, links));
     EndUrl(record, result, std::move(line));
     return {};
   }
@@ -226,6 +235,8 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
 
 void Shard::EndUrl(const UrlRecord& record, PageResult& result, FetchLine about) {
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
+  const bool there = FollowOf(result.outcome, result.status).count == CountAs::kFetched || result.status / 100 == 3;
+  if (!there) BringBack(record);
   if (record.kind != UrlKind::kRobots) {
     ++counts_.done[static_cast<size_t>(FollowOf(result.outcome, result.status).count)];
     ++counts_.outcomes[static_cast<size_t>(result.outcome)];
@@ -247,9 +258,11 @@ void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
   EndUnfetched(record, rules ? "robots_denied" : "robots_unreachable", now);
 }
 
-void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, const Rule* rule) {
+void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, const Rule* rule,
+                         std::string_view counterpart) {
   if (admission_ != nullptr) admission_->OnDenied(record.url);
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
+  BringBack(record);
   PageResult none;
   none.kind = record.kind;
   none.times.begin_unix_ns = now.unix_ns;
@@ -260,6 +273,7 @@ void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment n
   line.attempt = 0;
   line.denied = why;
   if (rule != nullptr) line.rule = rule->Name();
+  line.duplicate_of = counterpart;
   outputs_.Write(none, std::move(line));
 }
 
@@ -291,7 +305,7 @@ LinkRules Shard::LinkRulesOf(const ShardOptions& options) {
 }
 
 // REQUIRES: HasRoomFor.
-Status Shard::OfferLinks(const PageResult& result, const UrlRecord& record, const InFlight& flight) {
+Status Shard::OfferLinks(const PageResult& result, const UrlRecord& record, const InFlight& flight, CopyLinks which) {
   const LinkList& list = result.links;
   if (list.links.empty()) return {};
   LinkSource from{.kind = result.kind, .depth = record.depth, .hops = record.hops, .requisite = record.requisite};
@@ -305,6 +319,11 @@ Status Shard::OfferLinks(const PageResult& result, const UrlRecord& record, cons
   const bool vouches = admission_ != nullptr && record.kind == UrlKind::kPage;
   const uint64_t pld = vouches ? admission_->PayLevelKey(record.url, flight.host) : 0;  // 0: it vouches for no domain
   for (const FoundLink& link : list.links) {
+    if (!IsFollowed(which, link, flight.host)) {
+      ++counts_.links;
+      ++counts_.copied_links;
+      continue;
+    }
     const std::string_view url = list.UrlOf(link);
     UrlRecord found;
     const Rule* limit = nullptr;
@@ -350,6 +369,10 @@ std::vector<Checkpointable*> Shard::Checkpointables() {
   }
   if (admission_ != nullptr) {
     for (Checkpointable* part : admission_->Checkpointables()) all.push_back(part);
+  }
+  if (content_ != nullptr) {
+    for (Checkpointable* part : content_->Checkpointables()) all.push_back(part);
+    all.push_back(mirrors_.get());
   }
   return all;
 }

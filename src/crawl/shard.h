@@ -31,7 +31,8 @@
 //     domains; those of the domains in BEAST's queues. These dependencies form no circle, and BEAST's queues, the
 //     gate's queues and the frontier take any number. So the last DRUM of each path can always be emptied, then the one
 //     before it;
-//   - an empty DRUM has room for the links of any page: Open checks that.
+//   - an empty DRUM has room for the links of any page: Open checks that;
+//   - the answers of content-seen's DRUM go to the outputs, which take everything.
 //
 // What fails is tried again after minutes, so that a host has time to recover. At the end of a crawl that is of no use:
 // with give_up_quickly, when nothing is left but URLs that failed before, they are tried again after seconds
@@ -61,9 +62,12 @@
 
 #include "base/hash_key.h"
 #include "base/result.h"
+#include "content/content_seen.h"
+#include "content/mirror_table.h"
 #include "crawl/admission.h"
 #include "crawl/admission_window.h"
 #include "crawl/counts.h"
+#include "crawl/crossing.h"
 #include "crawl/exchange.h"
 #include "crawl/host_tally.h"
 #include "crawl/limits.h"
@@ -175,6 +179,8 @@ class Shard : public Checkpointable {
   const Outage& outage() const { return network_.outage(); }
   uint32_t connections() const { return network_.connections(); }  // that may be used now
   const Admission* admission() const { return admission_.get(); }  // null without budgets
+  const ContentSeen* content() const { return content_.get(); }    // null without content-seen
+  const MirrorTable* mirrors() const { return mirrors_.get(); }    // likewise
   int64_t running_ns(Moment now) const { return ran_before_ns_ + (now.now_ns - opened_ns_); }
   // The limit that ended the crawl: "max_pages" …; empty if none is reached.
   std::string_view limit_reached() const { return limits_->reached(); }
@@ -264,6 +270,25 @@ class Shard : public Checkpointable {
 
   void WakeBy(int64_t time_ns) { next_wake_ns_ = std::min(next_wake_ns_, time_ns); }
 
+  // Payloads that were captured before (shard_content.cc):
+  enum class CopyLinks : uint8_t { kAll, kOwnOrigin, kGuides };  // which links of a page are followed
+  class LateToLog;
+  Status TakeLate(Moment now, bool* moved);
+  bool IsLookedAt(const PageResult& result) const;
+  // Tells the line what the page is a copy of.
+  Status LookAtContent(const PageResult& result, const UrlRecord& record, FetchLine& line, CopyLinks& links);
+  CopyLinks LinksOfCopy(const PageResult& result, const UrlRecord& record, const ContentSeen::Known& first);
+  bool IsFollowed(CopyLinks links, const FoundLink& link, uint64_t host) const;
+  Status OnPayload(const Crossing& crossing);
+  void NoteLate(std::string_view url, int64_t unix_ms, std::string_view first, int64_t first_unix_ms, bool page);
+  uint32_t OwnerOfPayload(const PayloadKey& payload) const { return ShardOfDomain(payload.key, options_.shards); }
+  // The page that is fetched instead of one of a mirror; empty: none, it is fetched itself.
+  std::string CounterpartOf(const UrlRecord& record);
+  // If `record`, which failed, stood in for a page of a mirror, that page is fetched after all.
+  void BringBack(const UrlRecord& record);
+  Status TakeBack(const UrlRecord& again);
+  Status LeaveToCounterpart(const Dispatch& dispatch, const std::string& counterpart, Moment now);
+
   // Moving things on (shard_pump.cc):
   void Enter(TurnPart part) {
     if (watch_ != nullptr) watch_->Enter(part);
@@ -296,12 +321,13 @@ class Shard : public Checkpointable {
   Status AddToGate(const UrlRecord& record, GateSink& sink, Moment now);
   // To the gate of the shard that owns the origin. REQUIRES: the gate has room.
   Status SendRobotsAnswer(const UrlRecord& request, const RobotsAnswer& answer, Moment now);
-  Status OfferLinks(const PageResult& result, const UrlRecord& record, const InFlight& flight);
+  Status OfferLinks(const PageResult& result, const UrlRecord& record, const InFlight& flight, CopyLinks which);
   Status OfferSeeds(bool* moved);
-  Status Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, Moment now);
+  Status Finish(PageResult& result, const UrlRecord& record, const InFlight& flight, CopyLinks& links, Moment now);
   void EndUrl(const UrlRecord& record, PageResult& result, FetchLine about);
   void Deny(const UrlRecord& record, DenyReason reason, Moment now);
-  void EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, const Rule* rule = nullptr);
+  void EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, const Rule* rule = nullptr,
+                    std::string_view counterpart = {});
 
   // Scope, rules, block lists and page limits (shard_rules.cc):
   struct KeptOut {
@@ -317,6 +343,12 @@ class Shard : public Checkpointable {
   void DropByRule(const UrlRecord& record, PageResult& result, FetchLine& line);
   void SetSeedPriority(UrlRecord& record);
   Status LeaveOut(const Dispatch& dispatch, const KeptOut& why, Moment now);
+  // Nothing is left here but, perhaps, payloads about which DRUM has not answered yet.
+  bool NothingElse() const {
+    return in_flight_.empty() && seeds_->size() == 0 && arrivals_->size() == 0 && seen_->waiting() == 0 &&
+           (admission_ == nullptr || admission_->waiting() == 0) && gate_->waiting() == 0 &&
+           frontier_->counts().urls() == 0;
+  }
   GateNow GateTime(Moment now) const {
     return {now.now_ns, static_cast<uint32_t>((calendar_ns_ + now.now_ns - opened_ns_) / 1'000'000'000)};
   }
@@ -340,6 +372,8 @@ class Shard : public Checkpointable {
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Frontier> frontier_;
   std::unique_ptr<PageLimits> page_limits_;  // null: no rule limits pages
+  std::unique_ptr<ContentSeen> content_;  // null without it
+  std::unique_ptr<MirrorTable> mirrors_;  // likewise
 
   std::unordered_map<uint64_t, InFlight> in_flight_;  // iterated for displays only
   bool is_new_ = true;
@@ -347,6 +381,7 @@ class Shard : public Checkpointable {
   bool inbox_waits_ = false;
   std::string encoded_;  // scratch
   std::string message_;  // scratch
+  Status brought_back_;  // an error of BringBack, returned by the next Pump
 
   // For displays only: no decision depends on these. Each has at most kFailures or kNotes entries.
   static constexpr size_t kFailures = 1024;

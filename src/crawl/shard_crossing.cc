@@ -62,7 +62,9 @@ void Shard::SendAddressMail() {
 
 // ---- receiving
 
-bool Shard::HasRoomForArrival() const { return seen_->Room() > 0 && gate_->Room() > 0; }
+bool Shard::HasRoomForArrival() const {
+  return seen_->Room() > 0 && gate_->Room() > 0 && (content_ == nullptr || content_->HasRoom());
+}
 
 Status Shard::OnArrival(std::string_view message, Moment now) {
   const std::optional<Crossing> crossing = DecodeCrossing(message);
@@ -78,6 +80,16 @@ Status Shard::OnArrival(std::string_view message, Moment now) {
     }
     case Crossing::Kind::kRobotsAnswer:
       return OnRobotsAnswer(crossing->url, crossing->hops, crossing->answer, now);
+    case Crossing::Kind::kPayload:
+      return OnPayload(*crossing);
+    case Crossing::Kind::kAgain: {
+      const std::optional<UrlRecord> again = DecodeUrlRecord(crossing->record);
+      if (!again) return Fail(ErrorCode::kCorrupt, "a page of a mirror from another shard is not a URL record");
+      return TakeBack(*again);
+    }
+    case Crossing::Kind::kCopy:
+      NoteLate(crossing->url, crossing->unix_ms, crossing->first, crossing->first_unix_ms, crossing->page);
+      return {};
   }
   return {};
 }

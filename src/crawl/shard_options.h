@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "base/hash_key.h"
+#include "content/content_seen.h"
+#include "content/duplicate_policy.h"
 #include "crawl/admission.h"
 #include "crawl/exchange.h"
 #include "crawl/limits.h"
@@ -78,6 +80,10 @@ struct ShardOptions {
   GateOptions gate;
   AdmissionOptions admission;
   uint64_t limits_memory = uint64_t{8} << 20;  // for the page limits of rules, if there are any
+  bool content_seen = false;  // payloads are compared; results then carry payload_sha1
+  bool archived = false;      // of them only those that are archived count
+  DuplicatePolicy duplicates = DuplicatePolicy::kMark;
+  ContentSeenOptions content;
   OutageOptions outage;
   // Shared by all shards of the crawl, made from max_pages, max_bytes and max_time_ns; null: Open makes one.
   std::shared_ptr<Limits> limits = nullptr;

@@ -25,6 +25,7 @@ Status Shard::Pump(Moment now) {
   last_ns_ = now.now_ns;
   state_ = State::kRunning;
   only_waits_ = false;
+  RETURN_IF_ERROR(brought_back_);
   RETURN_IF_ERROR(ReleaseHeld(now));
   bool moved = false;
   Enter(TurnPart::kAnswers);
@@ -57,11 +58,7 @@ Status Shard::Pump(Moment now) {
   if (in_flight_.empty()) {
     if (stopping_) {
       state_ = State::kStopped;
-    } else if (limited) {
-      state_ = State::kDone;
-    } else if (seeds_->size() == 0 && arrivals_->size() == 0 && seen_->waiting() == 0 &&
-               (admission_ == nullptr || admission_->waiting() == 0) && gate_->waiting() == 0 &&
-               frontier_->counts().urls() == 0) {
+    } else if (limited || (NothingElse() && (content_ == nullptr || content_->waiting() == 0))) {
       state_ = State::kDone;
     }
   }
@@ -92,6 +89,7 @@ Status Shard::MoveResults(Moment now, bool* moved) {
     ASSIGN_OR_RETURN(const uint64_t looked, seen_->Take(unique, room, now.now_ns));
     *moved = *moved || looked > 0;
   }
+  if (content_ != nullptr && content_->ResultsReady()) RETURN_IF_ERROR(TakeLate(now, moved));
   if (admission_ != nullptr) RETURN_IF_ERROR(Admit(now, moved));
   GateToFrontier passed(*this, now);
   ASSIGN_OR_RETURN(const uint64_t pumped, gate_->Pump(passed, std::min(kMoveStep, frontier_->Room()), GateTime(now)));
@@ -227,6 +225,9 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
     if (const KeptOut why = WhatKeepsOut(record, dispatch.host, &rules)) {
       return LeaveOut(dispatch, why, now);
     }
+    if (const std::string counterpart = CounterpartOf(record); !counterpart.empty()) {
+      return LeaveToCounterpart(dispatch, counterpart, now);
+    }
     if (rules.limit != nullptr && page_limits_) {
       claim = page_limits_->ClaimOf(*rules.limit, record.url, dispatch.host);
       if (AwaitsLimit(dispatch, claim, *rules.limit, now)) return {};
@@ -274,6 +275,11 @@ Status Shard::StartRounds(Moment now) {
   if (admission_ != nullptr) {
     ASSIGN_OR_RETURN(star_began, admission_->StartRound(now.now_ns, hungry_));
     WakeBy(admission_->NextRoundTime(now.now_ns, hungry_));
+  }
+  if (content_ != nullptr) {
+    const bool last = NothingElse();
+    ASSIGN_OR_RETURN(const bool content_began, content_->StartRound(now.now_ns, last));
+    WakeBy(content_began && content_->ResultsReady() ? now.now_ns : content_->NextRoundTime(now.now_ns, last));
   }
   if (seen_began || gate_began || star_began) {
     // An executor that runs jobs at once has the answers already.

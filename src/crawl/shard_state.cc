@@ -43,6 +43,10 @@ void ForEachCount(Counts& counts, Each each) {
   each("offered", counts.offered);
   each("too_many_hops", counts.too_many_hops);
   each("seeds", counts.seeds);
+  each("mirrored", counts.mirrored);
+  each("copied_links", counts.copied_links);
+  each("duplicates", counts.duplicates);
+  each("late_duplicates", counts.late_duplicates);
   each("outages", counts.outages);
   each("shortages", counts.shortages);
   each("by_rule", counts.by_rule);

@@ -56,7 +56,8 @@ MemoryPlan MemoryOf(const Config& config) {
                            .max_body = config.fetch.max_body.bytes,
                            .max_decoded = config.fetch.max_decoded.bytes,
                            .directories = config.archive.directories.size(),
-                           .budget_queues = config.budget.enabled ? config.budget.queues : 0});
+                           .budget_queues = config.budget.enabled ? config.budget.queues : 0,
+                           .content_seen = config.content.seen});
 }
 
 ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::vector<std::string>& seeds) {
@@ -106,6 +107,11 @@ ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::
   admission.yield.memory = memory.tables / 4;
   admission.hosts.memory = memory.tables / 2;
   admission.content_memory = memory.tables / 4;
+
+  shard.content_seen = config.content.seen;
+  shard.archived = config.archive.enabled;
+  shard.duplicates = config.content.duplicates;
+  shard.content.memory = std::max(memory.content, ContentSeenOptions::kMinMemory);
 
   FrontierOptions& frontier = shard.frontier;
   frontier.memory = memory.frontier;
@@ -191,6 +197,8 @@ PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   page.honour_noarchive = config.archive.honour_noarchive;
   page.archive_metadata = config.archive.metadata;
   page.archive_level = static_cast<int>(config.archive.level);
+  page.content_seen = config.content.seen;
+  page.least_payload = config.content.least_body.bytes;
   page.link_log = config.outputs.links;
   page.text_log = config.outputs.text;
   return page;

@@ -20,6 +20,10 @@ struct FetchLine {
   std::string_view denied = {};  // why it was not fetched, instead of the outcome: a name that lives for ever
   std::string rule = {};         // "rule 3 at rules.toml:17": the rule that decided about it; usually empty
   bool dropped = false;          // fetched, but because of that rule neither archived nor were its links followed
+  // The page with the same payload that was captured first, and when. The URL may be unknown (late findings).
+  std::string duplicate_of = {};
+  int64_t duplicate_unix_ms = 0;  // 0: not a duplicate
+  bool revisit = false;           // the archive gets a revisit record instead of the response
 };
 
 }  // namespace portolan

@@ -192,6 +192,10 @@ TEST(UrlRecordTest, GoldenBytes) {
                                          "/fromhttps://a.example/b?c");
   record = {.via = ViaOf("http://b.example/", "http://a/"), .url = "http://a/"};
   EXPECT_EQ(EncodeUrlRecord(record), Bytes({4, 0, 0, 0, 0, 0, 0, 17, 0}) + "http://b.example/http://a/");
+  record.stands_in = true;
+  EXPECT_EQ(EncodeUrlRecord(record), Bytes({12, 0, 0, 0, 0, 0, 0, 17, 0}) + "http://b.example/http://a/");
+  EXPECT_EQ(DecodeUrlRecord(EncodeUrlRecord(record)), record);
+  record.stands_in = false;
   record.via = {};
   EXPECT_EQ(EncodeUrlRecord(record), std::string(7, '\0') + "http://a/") << "as it was before there were vias";
 }

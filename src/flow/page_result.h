@@ -73,7 +73,14 @@ struct ArchiveItem {
   std::string_view charset;    // a name that lives for ever: "windows-1251"
   std::string_view truncated;  // likewise: "length"
   std::string redirect;        // Location of a 3xx answer, as sent
-  ByteLease lease;             // what the records hold, until they are written
+
+  // A revisit record that may be written instead of the response: as text, complete but for the place of the first
+  // capture, which the shard decides on and which is inserted at refers_at. Empty: none was prepared.
+  std::string revisit;
+  uint32_t refers_at = 0;
+  std::string first_url;      // of the first capture of this payload; empty: this is it, the response is written
+  int64_t first_unix_ms = 0;  // when that was fetched
+  ByteLease lease;            // what the records hold, until they are written
 };
 
 // What a page adds to an output besides the archive and the crawl log: records that are ready (flow/output_records.h).
@@ -111,10 +118,12 @@ struct PageResult {
   uint16_t robots_flags = 0;              // RobotsTag::Flag of meta and X-Robots-Tag together
   uint64_t fingerprint = 0;               // Hash64 of the decoded payload, comparable between crawls; 0: none
   uint64_t similarity = 0;                // of the text; 0 if it was not computed
-  LinkList links;                         // in scope or not; nofollow pages keep theirs, with the flag on each
-  uint32_t links_left_out = 0;            // not crawlable, or over a limit
-  uint32_t links_too_long = 0;            // of them: over the limit of a URL's length
-  uint32_t links_too_many = 0;            // and over the limits of a page
+  // SHA-1 of the body as received, if content-seen should look at it (docs/content.md); otherwise zeros.
+  std::array<char, 20> payload_sha1{};
+  LinkList links;               // in scope or not; nofollow pages keep theirs, with the flag on each
+  uint32_t links_left_out = 0;  // not crawlable, or over a limit
+  uint32_t links_too_long = 0;  // of them: over the limit of a URL's length
+  uint32_t links_too_many = 0;  // and over the limits of a page
   std::optional<RobotsAnswer> robots;
   ArchiveItem archive;
   std::vector<OutputItem> outputs;  // the shard does not look into them

@@ -28,7 +28,7 @@ std::string_view KindName(UrlKind kind) {
 }  // namespace
 
 uint64_t LogLine::bytes() const {
-  return sizeof(LogLine) + about.url.size() + about.via.size() + content_type.size() + server.size() + location.size() +
+  return sizeof(LogLine) + about.url.size() + about.via.size() + about.duplicate_of.size() + content_type.size() + server.size() + location.size() +
          title.size() + detail.size() + redirect.size();
 }
 
@@ -87,6 +87,13 @@ void AppendLogLine(const LogLine& line, std::string& out) {
   if (!line.title.empty()) fmt::format_to(to, R"(,"title":{})", JsonQuote(line.title));
   if (about.address.known()) fmt::format_to(to, R"(,"ip":"{}")", about.address.ToString());
   if (line.version != HttpVersion::kUnknown) fmt::format_to(to, R"(,"http":"{}")", HttpVersionName(line.version));
+  if (!about.duplicate_of.empty()) fmt::format_to(to, R"(,"duplicate_of":{})", JsonQuote(about.duplicate_of));
+  if (about.duplicate_unix_ms != 0) {
+    fmt::format_to(to, R"(,"duplicate_time":"{}")",
+                   FormatWarcDate({.seconds = about.duplicate_unix_ms / 1000,
+                                   .nanoseconds = static_cast<uint32_t>(about.duplicate_unix_ms % 1000) * 1'000'000,
+                                   .fraction_digits = 3}));
+  }
   if (line.links > 0) fmt::format_to(to, R"(,"links":{})", line.links);
   if (line.fingerprint != 0) fmt::format_to(to, R"(,"fingerprint":"{:016x}")", line.fingerprint);
   if (!line.detail.empty()) fmt::format_to(to, R"(,"detail":{})", JsonQuote(line.detail));

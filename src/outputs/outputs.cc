@@ -74,7 +74,13 @@ Outputs::~Outputs() {
 
 void Outputs::Write(PageResult& result, FetchLine&& about) {
   const std::lock_guard lock(mutex_);
-  if (warc_) warc_->Write(std::exchange(result.archive, {}));
+  if (warc_) {
+    if (about.revisit) {
+      result.archive.first_url = about.duplicate_of;
+      result.archive.first_unix_ms = about.duplicate_unix_ms;
+    }
+    warc_->Write(std::exchange(result.archive, {}));
+  }
   for (OutputItem& item : result.outputs) {
     RecordLog* const log = item.output == OutputId::kLinks ? links_.get() : text_.get();
     if (log != nullptr) log->Add(std::move(item));

@@ -177,7 +177,38 @@ Status WarcDirectory::OpenNext() {
   return {};
 }
 
-Status WarcDirectory::Append(const ArchiveItem& item) {
+// Its index line is written as other tools write it: with the type "warc/revisit", and the digest of the payload that
+// is elsewhere.
+void WarcDirectory::MakeRevisit(const ArchiveItem& item) {
+  const int64_t ms = item.first_unix_ms;
+  WarcTime date;
+  date.seconds = ms / 1000;
+  date.nanoseconds = static_cast<uint32_t>(ms % 1000) * 1'000'000;
+  date.fraction_digits = 3;
+  std::string record = item.revisit.substr(0, item.refers_at);
+  AppendRefersTo(item.first_url, date, record);
+  record.append(item.revisit, item.refers_at);
+  const std::string_view before = std::string_view(item.bytes).substr(0, item.response_begin);
+  const std::string_view after = std::string_view(item.bytes).substr(item.response_begin + item.response_length);
+  revisit_.bytes = before;
+  revisit_.response_begin = item.response_begin;
+  writer_.AppendWritten(record, revisit_.bytes);
+  revisit_.response_length = static_cast<uint32_t>(revisit_.bytes.size() - before.size());
+  revisit_.bytes += after;
+  revisit_.key = item.key;
+  revisit_.url = item.url;
+  revisit_.unix_seconds = item.unix_seconds;
+  revisit_.status = item.status;
+  revisit_.mime = "warc/revisit";
+  revisit_.payload_sha1 = item.payload_sha1;
+  revisit_.truncated = item.truncated;
+  revisit_.redirect = item.redirect;
+}
+
+Result<uint64_t> WarcDirectory::Append(const ArchiveItem& given) {
+  const bool copy = !given.first_url.empty() && !given.revisit.empty();
+  if (copy) MakeRevisit(given);
+  const ArchiveItem& item = copy ? revisit_ : given;
   if (!open_) RETURN_IF_ERROR(OpenNext());
   // Before adding: a step that failed is run again and must not add twice.
   if (open_->warc.wants_flush()) RETURN_IF_ERROR(open_->warc.Flush());
@@ -188,7 +219,7 @@ Status WarcDirectory::Append(const ArchiveItem& item) {
     open_->part.Add(line);
   }
   open_->warc.Add(item.bytes);
-  return {};
+  return item.bytes.size();
 }
 
 Status WarcDirectory::Close(std::optional<ClosedPart>& part) {

@@ -61,7 +61,8 @@ class WarcDirectory : public LaneFiles {
                                                      std::atomic<uint64_t>& next_serial);
 
   // The following may be called again after kNoSpace: steps that were done before are not repeated.
-  Status Append(const ArchiveItem& item);
+  // The bytes that were added to the WARC file.
+  Result<uint64_t> Append(const ArchiveItem& item);
   // Finishes the file that grows, if there is one; `part` is then its part file, which stays until a checkpoint.
   struct ClosedPart {
     uint64_t serial;
@@ -91,6 +92,8 @@ class WarcDirectory : public LaneFiles {
         writer_(std::move(writer)),
         rng_(rng) {}
 
+  // Makes `revisit_` the item as it is written for a copy: with a revisit record in place of the response.
+  void MakeRevisit(const ArchiveItem& item);
   Status Recover(const std::optional<OutputMark>& mark);
   Status OpenNext();
 
@@ -104,6 +107,7 @@ class WarcDirectory : public LaneFiles {
   std::string next_name_;  // of a file whose making failed; empty: none
   uint64_t next_own_serial_ = 0;
   std::optional<OpenFile> open_;
+  ArchiveItem revisit_;  // scratch
 };
 
 // The line of the item's capture, whose member begins at `offset` of the file, with its end.

@@ -72,14 +72,14 @@ size_t WarcOutput::ChooseLane() const {
 void WarcOutput::Write(ArchiveItem&& item) {
   if (item.bytes.empty()) return;
   const size_t lane = ChooseLane();
-  const uint64_t size = item.bytes.size();
+  const uint64_t size = item.bytes.size() + item.revisit.size();
   given_[lane] += size;
   writer(lane).Send(
       [this, lane, item = std::move(item)]() -> Status {
         if (directory(lane).full()) RETURN_IF_ERROR(CloseLane(lane));
-        RETURN_IF_ERROR(directory(lane).Append(item));
+        ASSIGN_OR_RETURN(const uint64_t added, directory(lane).Append(item));
         items_.fetch_add(1, std::memory_order_relaxed);
-        bytes_.fetch_add(item.bytes.size(), std::memory_order_relaxed);
+        bytes_.fetch_add(added, std::memory_order_relaxed);
         return {};
       },
       size);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "parse/content_stage.h"
 
 namespace portolan {
 namespace {
@@ -32,7 +33,7 @@ Result<std::unique_ptr<ArchiveStage>> ArchiveStage::Create(const PageMakerOption
   ASSIGN_OR_RETURN(RecordMaker records,
                    RecordMaker::Create(
                        {.seed = options.seed, .level = options.archive_level, .metadata = options.archive_metadata}));
-  return std::unique_ptr<ArchiveStage>(new ArchiveStage(options.archive_robots, std::move(records)));
+  return std::unique_ptr<ArchiveStage>(new ArchiveStage(options, std::move(records)));
 }
 
 void ArchiveStage::Look(PageView& view, PageResult& result) {
@@ -47,7 +48,9 @@ void ArchiveStage::Look(PageView& view, PageResult& result) {
   if (result.status / 100 == 3) facts.location = view.head.fields.Find("location").value_or("");
   facts.title = result.title;
   facts.links = result.links.links.size();
+  facts.revisit = content_seen_ && IsForContentSeen(view, result, least_payload_);
   records_.Make(view.response, view.head, view.url, facts, result.archive);
+  if (facts.revisit) result.payload_sha1 = result.archive.payload_sha1;
 }
 
 }  // namespace portolan

@@ -19,9 +19,15 @@ class ArchiveStage : public PageStage {
   void Look(PageView& view, PageResult& result) override;
 
  private:
-  ArchiveStage(bool robots, RecordMaker records) : robots_(robots), records_(std::move(records)) {}
+  ArchiveStage(const PageMakerOptions& options, RecordMaker records)
+      : robots_(options.archive_robots),
+        content_seen_(options.content_seen),
+        least_payload_(options.least_payload),
+        records_(std::move(records)) {}
 
   const bool robots_;
+  const bool content_seen_;
+  const uint64_t least_payload_;
   RecordMaker records_;
 };
 

@@ -1,6 +1,7 @@
 #include "parse/page_chain.h"
 
 #include "parse/archive_stage.h"
+#include "parse/content_stage.h"
 #include "parse/html_handler.h"
 #include "parse/log_stages.h"
 #include "parse/page_stages.h"
@@ -30,6 +31,7 @@ Result<PageChain> MakePageChain(const PageMakerOptions& options) {
   if (options.similarity) chain.stages.push_back(std::make_unique<SimilarityStage>());
   if (options.link_log) chain.stages.push_back(std::make_unique<LinkLogStage>());
   if (options.text_log) chain.stages.push_back(std::make_unique<TextLogStage>());
+  if (options.content_seen && !options.archive) chain.stages.push_back(std::make_unique<ContentStage>(options));
   if (options.archive) {
     ASSIGN_OR_RETURN(auto archive, ArchiveStage::Create(options));  // the last: any other may keep an answer out
     chain.stages.push_back(std::move(archive));

@@ -102,6 +102,15 @@ void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, 
     written = writer_.Append(answer, item.bytes);
   }
   item.response_length = static_cast<uint32_t>(item.bytes.size() - item.response_begin);
+  item.revisit.clear();
+  if (facts.revisit) {
+    // The same id: the request and the metadata refer to it, and only one of the two records is written.
+    answer.type = WarcType::kRevisit;
+    answer.payload_sha1 = written.payload_sha1;
+    answer.payload = {};
+    plain_.Append(answer, item.revisit);
+    item.refers_at = static_cast<uint32_t>(RefersToPlace(item.revisit));
+  }
 
   if (options_.metadata) {
     fields_.clear();

@@ -33,8 +33,9 @@ struct RecordFacts {
   std::string_view charset;   // a name that lives for ever
   std::string_view location;  // of an answer 3xx, as written
   std::string_view title;
-  size_t links = 0;     // found on the page
-  bool packed = false;  // the body is compressed already: deflating it again is not worth its time
+  size_t links = 0;      // found on the page
+  bool packed = false;   // the body is compressed already: deflating it again is not worth its time
+  bool revisit = false;  // prepare a revisit record, too
 };
 
 class RecordMaker {

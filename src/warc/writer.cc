@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.h"
+
 namespace portolan {
 namespace {
 
@@ -186,6 +188,25 @@ WrittenRecord WarcWriter::Append(const WarcRecordSpec& spec, std::string& out) {
   }
   facts.length = out.size() - start;
   return facts;
+}
+
+void WarcWriter::AppendWritten(std::string_view record, std::string& out) {
+  if (gzip_) {
+    gzip_->Append(record, out);
+  } else {
+    out += record;
+  }
+}
+
+size_t RefersToPlace(std::string_view record) {
+  const size_t profile = record.find(kIdenticalPayloadProfile);
+  CHECK(profile != std::string_view::npos);
+  return record.find('\n', profile) + 1;
+}
+
+void AppendRefersTo(std::string_view target_uri, const WarcTime& date, std::string& out) {
+  AppendUriField(out, warc_field::kRefersToTargetUri, target_uri);
+  AppendField(out, warc_field::kRefersToDate, FormatWarcDate(date));
 }
 
 void AppendWarcField(std::string& block, std::string_view name, std::string_view value) {

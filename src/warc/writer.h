@@ -87,6 +87,8 @@ class WarcWriter {
 
   // Appends the record to `out`.
   WrittenRecord Append(const WarcRecordSpec& spec, std::string& out);
+  // Appends a record that was written without gzip, as this writer would have written it.
+  void AppendWritten(std::string_view record, std::string& out);
 
  private:
   static constexpr size_t kKeepScratch = size_t{4} << 20;
@@ -100,6 +102,12 @@ class WarcWriter {
   Digester sha1_;
   std::string scratch_;
 };
+
+// A revisit record that was written without gzip and without refers_to… can be given them later: the place in it where
+// their fields go. REQUIRES: `record` is such a record.
+size_t RefersToPlace(std::string_view record);
+// The fields that go there.
+void AppendRefersTo(std::string_view target_uri, const WarcTime& date, std::string& out);
 
 // One "name: value" line of a warcinfo or metadata block.
 void AppendWarcField(std::string& block, std::string_view name, std::string_view value);

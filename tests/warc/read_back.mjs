@@ -30,6 +30,10 @@ for await (const record of parser) {
     declared: record.warcPayloadDigest ?? null,
     ip: record.warcHeader("WARC-IP-Address") ?? null,
     truncated: record.warcHeader("WARC-Truncated") ?? null,
+    profile: record.warcHeader("WARC-Profile") ?? null,
+    refers_to_uri: record.warcHeader("WARC-Refers-To-Target-URI") ?? null,
+    refers_to_date: record.warcHeader("WARC-Refers-To-Date") ?? null,
+    concurrent_to: record.warcHeader("WARC-Concurrent-To")?.split(", ") ?? null,
     offset: parser.offset,
   };
   await record.skipFully();
