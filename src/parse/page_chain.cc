@@ -27,7 +27,7 @@ Result<PageChain> MakePageChain(const PageMakerOptions& options) {
 
   // All of them see every answer, in this order.
   chain.stages.push_back(std::make_unique<RobotsFlagsStage>(options));
-  if (options.similarity || options.text_log) chain.stages.push_back(std::make_unique<ContentStage>(options));
+  if (options.similarity || options.text_log) chain.stages.push_back(std::make_unique<MainTextStage>(options));
   if (options.similarity) chain.stages.push_back(std::make_unique<SimilarityStage>());
   if (options.link_log) chain.stages.push_back(std::make_unique<LinkLogStage>());
   if (options.text_log) chain.stages.push_back(std::make_unique<TextLogStage>());

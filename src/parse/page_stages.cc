@@ -5,7 +5,7 @@
 
 namespace portolan {
 
-void ContentStage::Look(PageView& view, PageResult& /*result*/) {
+void MainTextStage::Look(PageView& view, PageResult& /*result*/) {
   if (view.page == nullptr && view.text.empty()) return;
   view.main_text = view.text;
   if (view.page != nullptr) {

@@ -36,11 +36,11 @@ class RobotsFlagsStage : public PageStage {
 // The main text of every document that has text; if there is a text log also its language, and what it says about
 // itself. Memory bound: the main text, kMaxPageText bytes, and what text/main_text.h says; after a page with more than
 // kKeepOutline events the next one begins with fresh buffers.
-class ContentStage : public PageStage {
+class MainTextStage : public PageStage {
  public:
   static constexpr size_t kKeepOutline = 20'000;
 
-  explicit ContentStage(const PageMakerOptions& options) : describe_(options.text_log) {}
+  explicit MainTextStage(const PageMakerOptions& options) : describe_(options.text_log) {}
   void Look(PageView& view, PageResult& result) override;
 
  private:

@@ -39,7 +39,7 @@ struct PageView {
   std::vector<std::string_view> anchors =
       {};  // by index of PageResult::links; may be shorter; only if a stage wants it
 
-  // Added by the first stage, ContentStage, if a later one wants them.
+  // Added by the first stage, MainTextStage, if a later one wants them.
   std::span<const TextRange> main = {};  // which bytes of the text are the main text; empty: none was found
   std::string_view main_text = {};       // these ranges, joined; the visible text if none was found
   LanguageGuess language = {};           // of the main text, and the facts, if there is a text log
