@@ -306,8 +306,8 @@ void UrlCode::WriteLoan(Loan loan, BitWriter& out) const {
 }
 
 void UrlCode::Forget() {
-  strings_ = {};
-  codes_ = {};
+  strings_ = UrlStrings();
+  std::vector<uint32_t>().swap(codes_);  // an assignment would keep the memory
 }
 
 uint64_t UrlCode::memory() const {

@@ -82,7 +82,7 @@ class UrlStrings {
   }
 
   // Only the texts: strings can still be found.
-  void Forget() { strings_ = {}; }
+  void Forget() { std::vector<String>().swap(strings_); }
   uint64_t memory() const;
 
  private:

@@ -288,7 +288,9 @@ void UrlTable::Seal(Slot& slot) {
   places_[slot.chunks.back()] = static_cast<uint32_t>(((pages_.size() - 1) * kPage + page_used_) / 2);
   page_used_ += size;
   text_bytes_ += size;
-  slot.open = {};
+  slot.open.urls = 0;
+  slot.open.bits = 0;
+  std::string().swap(slot.open.bytes);  // an assignment would keep the memory
 }
 
 // A vocabulary from chunks all over the table.

@@ -29,7 +29,9 @@
 // Vocabularies. At 8 Ki, 128 Ki, 2 Mi … URLs a new UrlCode is learnt from what chunks hold, for chunks that begin after
 // that; open ones are rewritten when their next URL comes. The call of Insert that learns takes one to two seconds.
 //
-// Memory bound: @@FIGURES
+// Memory bound: measured with 10 million crawl-shaped URLs (77 bytes long; a compressor, xz, needs 12 bytes each for
+// the sorted list): below 11.9 bytes per URL, of which 9.2 text, 1.7 index, 0.3 places of chunks, the rest vocabularies
+// and open chunks, which do not grow with the URLs (at most 6 MB). With 2 million it is 2 bytes more for that reason.
 // memory() counts all of it. At most 4 GiB of text: then, or if all slots of a URL are full,
 // Insert says kBusy.
 // Thread: one owner; Find and Get from any number of threads while nothing is inserted.
