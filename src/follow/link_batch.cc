@@ -246,7 +246,13 @@ Result<LinkBatch::Written> LinkBatch::Write(SpoolFile& keys, SpoolFile& links) {
   written.links.end = links.size();
 
   const Used now = Now();
-  most_ = now.Or(most_);
+  // While look-ups wait, each counts as a new key.
+  Used marks = now;
+  marks.keys += kGather;
+  marks.links += kGather;
+  marks.groups += kGather;
+  marks.key_bytes += kGather * 64;
+  most_ = marks.Or(most_);
   keys_.clear();
   links_.clear();
   groups_.clear();

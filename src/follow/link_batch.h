@@ -19,7 +19,8 @@
 // A table of keys that is larger than the processor's caches makes each look-up wait three times for memory: for the
 // slot, the entry, the text. So look-ups are gathered, and each step is done for all of them before the next one.
 //
-// Thread: one owner. Memory bound: what it was given, for keys, links and what sorting them takes, and the last key.
+// Thread: one owner. Memory bound: what it was given and a sixteenth more, for keys, links and what sorting them takes,
+// and the last key.
 // Memory that a part has touched stays with it: the next batch ends where a part would take more than ever before and
 // there is no more. If a batch ends so while half of the memory is idle, since its links are of another kind than those
 // before, all memory goes back and is divided anew.
