@@ -143,6 +143,8 @@ Result<nlohmann::ordered_json> RunPatterns(Words& words, const std::vector<std::
     }
     nlohmann::ordered_json row;
     row["patterns"] = patterns.size();
+    row["checked"] = checked;
+    row["hits"] = hits;
     row["make_ms"] = make_ms;
     row["ns_per_url"] = NsPerUrl(urls, [&](const std::string& url) { Decides(*set, url); });
     row["grown_mib"] = (static_cast<double>(ResidentBytes()) - static_cast<double>(memory)) / (1 << 20);
