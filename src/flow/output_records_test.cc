@@ -46,7 +46,7 @@ TEST(OutputRecordsTest, GoldenBytesOfText) {
                             .headings = "1 H",
                             .text = "two words",
                             .main = main});
-  EXPECT_EQ(packed, "\x00\x38\x0ehttp://a.test/\xac\x02\x01T\x01"s + "D\x0a"s + "2019-11-18\x02"s + "en\x61\x03"s +
+  EXPECT_EQ(packed, "\x00\x37\x0ehttp://a.test/\xac\x02\x01T\x01"s + "D\x0a"s + "2019-11-18\x02"s + "en\x61\x03"s +
                         "1 H\x09two words\x04\x00\x03\x01\x05"s);
   const std::string record = packed.substr(2);
   const auto page = ParseTextRecord(record);

@@ -114,7 +114,7 @@ TEST(TextLogStageTest, TitleHeadingsAndVisibleText) {
   EXPECT_EQ(page->unix_ms, 1'769'862'601'250);
   EXPECT_EQ(page->title, "A title");
   EXPECT_EQ(page->headings, "1 One and only\n2 Two");
-  EXPECT_EQ(page->language, "und");
+  EXPECT_EQ(page->language, "en");
   EXPECT_EQ(page->text, "One and only\nSome text.\nTwo\nmore");
   EXPECT_FALSE(records.Next());
 }

@@ -114,11 +114,9 @@ uint32_t MainTextFinder::BestBlock() {
     if ((nodes[i].hints & kHintBody) != 0 && value > 0) value += value / 2 + 300;
     if (nodes[i].tag == Tag::kArticle && value > 0) value += value / 8;
   }
+  // An inner block wins a tie against the one around it.
   for (size_t i = 1; i < nodes.size(); ++i) {
-    if (best == 0 || weights_[i].value >= weights_[best].value) {
-      // An inner block wins a tie against the one around it.
-      if (aside_[i] == 0) best = static_cast<uint32_t>(i);
-    }
+    if (aside_[i] == 0 && weights_[i].value >= weights_[best].value) best = static_cast<uint32_t>(i);
   }
   return best;
 }

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "html/page_reader.h"
@@ -80,6 +81,11 @@ TEST_F(MainTextTest, QuestionsAboutCookiesAreLeftOutEvenWhereTheyAreLonger) {
            std::string(600, 'x') + ".</p></div>");
   EXPECT_THAT(main, testing::HasSubstr("steamers"));
   EXPECT_THAT(main, testing::Not(testing::HasSubstr("refuse")));
+}
+
+TEST_F(MainTextTest, APageWithoutABodyTagHasOneAnyway) {
+  const std::string main = Main("<title>x</title>" + Paragraphs(3) + "<nav><a href=/>Home</a></nav>");
+  EXPECT_EQ(std::ranges::count(main, '\n'), 2);
 }
 
 TEST_F(MainTextTest, AnotherArticleInsideIsNotThisOne) {

@@ -10,18 +10,19 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import zlib
 
 import crawls
 
 PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 
 
-def document(content, more=(), trailer=b""):
+def document(content, more=(), trailer=b"", entries=b""):
     """A PDF document of one page with one link, to /from-pdf."""
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
                b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [7 0 R] "
                b"/Resources << /Font << /F1 5 0 R >> >> >>",
-               b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+               b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), entries, content),
                b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>", b"<< /Title (The harbour) >>",
                b"<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] /A << /S /URI /URI (/from-pdf) >> >>", *more]
     pdf = b"%PDF-1.5\n"
@@ -43,7 +44,7 @@ PDF = {
     "/locked.pdf": document(b"", [b"<< /Filter /Standard /V 1 /R 2 /P -44 /O (%s) /U (%s) >>" % (SECRET, SECRET)],
                             b"/Encrypt 8 0 R /ID [(%s) (%s)]" % (SECRET, SECRET)),
     "/broken.pdf": b"%PDF-1.4\nnothing",
-    "/stall.pdf": document(b"BT /F1 12 Tf " + b"1 0 Td (a) Tj " * 1_000_000 + b"ET"),
+    "/stall.pdf": document(zlib.compress(b"0 0 m " * 25_000_000), entries=b"/Filter /FlateDecode"),
 }
 
 
