@@ -9,6 +9,7 @@
 #include "robots/fetch_policy.h"
 #include "robots/robots_tag.h"
 #include "robots/robots_txt.h"
+#include "sim/world/maze.h"
 #include "sim/world/web.h"
 
 namespace portolan::sim {
@@ -65,6 +66,7 @@ PageResult TruthResult::Make(const Exchange& exchange) {
     AddTarget(exchange, result);
   } else if (exchange.status == 200) {
     result.fingerprint = FingerprintOf(exchange);
+    result.similarity = SimilarityOf(exchange);
     AddLinks(exchange, result);
   }
   return result;
@@ -170,6 +172,44 @@ uint64_t TruthResult::FingerprintOf(const Exchange& exchange) const {
     hash = Mix64(hash ^ Mix64(part + 0x9e3779b97f4a7c15));
   }
   return hash == 0 ? 1 : hash;
+}
+
+uint64_t TruthResult::SimilarityOf(const Exchange& exchange) const {
+  constexpr uint64_t kText = 0x73696d696c6172;
+  const Web& web = world_.web();
+  Place place = exchange.place;
+  if (const auto original = world_.MirrorOf(place.host)) place.host = *original;
+  const uint64_t host = Mix64(world_.seed() ^ kText) + (uint64_t{place.host.domain} << 32 | place.host.host);
+  const auto nearly = [](uint64_t bits, uint64_t twist) {
+    bits ^= uint64_t{1} << (twist & 63);
+    return (twist & 0x1c0) == 0 ? bits ^ uint64_t{1} << (twist >> 9 & 63) : bits;  // one in eight: two
+  };
+  const auto page = [&](uint64_t number, uint64_t version) { return Mix64(Mix64(host + Mix64(number)) + version); };
+  uint64_t bits = 0;
+  if (place.place_class == PlaceClass::kMaze) {
+    const MazeLook look = LookOfMaze(web, web.atlas.facts(web.atlas.Hid(place.host)).content, place.number);
+    if (look.page) {
+      const Place shown{place.host, PlaceClass::kPage, look.number};
+      bits = page(look.number, world_.Version(shown, exchange.begin_unix_ns));
+    } else {
+      bits = look.twist == 0 ? Mix64(look.text) : nearly(Mix64(look.text), look.twist);
+    }
+  } else if (exchange.page_kind == PageKind::kSoft404) {
+    bits = Mix64(kText);  // one text for all hosts
+  } else if (place.place_class == PlaceClass::kSpam) {
+    bits = Mix64(Mix64(kText + place.host.domain) + (world_.params().spam_alone != 0 ? 0 : Mix64(place.host.host)) +
+                 place.number);
+  } else if (place.place_class == PlaceClass::kSession) {
+    bits = Mix64(host ^ (place.number % kSessionItems));
+  } else if (place.place_class == PlaceClass::kPage) {
+    const uint32_t content = web.atlas.facts(web.atlas.Hid(place.host)).content;
+    const uint64_t version = world_.Version(place, exchange.begin_unix_ns);
+    bits = page(web.Shown(content, place.number, exchange.page_kind), version);
+    if (exchange.page_kind == PageKind::kNearDuplicate) bits = nearly(bits, Mix64(place.number));
+  } else {
+    bits = Mix64(host ^ Mix64(place.number + static_cast<uint64_t>(place.place_class)));
+  }
+  return bits == 0 ? 1 : bits;
 }
 
 }  // namespace portolan::sim
