@@ -182,30 +182,33 @@ uint64_t TruthResult::SimilarityOf(const Exchange& exchange) const {
   const uint64_t host = Mix64(world_.seed() ^ kText) + (uint64_t{place.host.domain} << 32 | place.host.host);
   const auto nearly = [](uint64_t bits, uint64_t twist) {
     bits ^= uint64_t{1} << (twist & 63);
-    return (twist & 0x1c0) == 0 ? bits ^ uint64_t{1} << (twist >> 9 & 63) : bits;  // one in eight: two
+    return (twist & 0x1c0) == 0 ? bits ^ uint64_t { 1 } << (twist >> 9 & 63) : bits;  // one in eight: two
   };
-  const auto page = [&](uint64_t number, uint64_t version) { return Mix64(Mix64(host + Mix64(number)) + version); };
+  const auto page = [&](uint64_t number) {
+    const uint32_t content = web.atlas.facts(web.atlas.Hid(place.host)).content;
+    const PageKind kind = web.fate.Kind(content, number);
+    if (kind == PageKind::kSoft404) return Mix64(kText);  // one text for all hosts
+    const uint64_t version = world_.Version({place.host, PlaceClass::kPage, number}, exchange.begin_unix_ns);
+    const uint64_t text = Mix64(Mix64(host + Mix64(web.Shown(content, number, kind))) + version);
+    return kind == PageKind::kNearDuplicate ? nearly(text, Mix64(number)) : text;
+  };
   uint64_t bits = 0;
   if (place.place_class == PlaceClass::kMaze) {
     const MazeLook look = LookOfMaze(web, web.atlas.facts(web.atlas.Hid(place.host)).content, place.number);
     if (look.page) {
-      const Place shown{place.host, PlaceClass::kPage, look.number};
-      bits = page(look.number, world_.Version(shown, exchange.begin_unix_ns));
+      bits = page(look.number);
     } else {
       bits = look.twist == 0 ? Mix64(look.text) : nearly(Mix64(look.text), look.twist);
     }
   } else if (exchange.page_kind == PageKind::kSoft404) {
-    bits = Mix64(kText);  // one text for all hosts
+    bits = Mix64(kText);
   } else if (place.place_class == PlaceClass::kSpam) {
     bits = Mix64(Mix64(kText + place.host.domain) + (world_.params().spam_alone != 0 ? 0 : Mix64(place.host.host)) +
                  place.number);
   } else if (place.place_class == PlaceClass::kSession) {
     bits = Mix64(host ^ (place.number % kSessionItems));
   } else if (place.place_class == PlaceClass::kPage) {
-    const uint32_t content = web.atlas.facts(web.atlas.Hid(place.host)).content;
-    const uint64_t version = world_.Version(place, exchange.begin_unix_ns);
-    bits = page(web.Shown(content, place.number, exchange.page_kind), version);
-    if (exchange.page_kind == PageKind::kNearDuplicate) bits = nearly(bits, Mix64(place.number));
+    bits = page(place.number);
   } else {
     bits = Mix64(host ^ Mix64(place.number + static_cast<uint64_t>(place.place_class)));
   }

@@ -167,8 +167,9 @@ void Atlas::DrawFacts(const WorldParams& params) {
     if (facts.robots == RobotsKind::kGarbage) facts.forbids_traps = false;
 
     row = Draw(seed_, Salt::kMaze, hid);
-    const double mazes[] = {params.maze_repeat,  params.maze_calendar, params.maze_session_path, params.maze_session_query,
-                            params.maze_growing, params.maze_facets,   params.maze_soft404,      params.maze_redirect};
+    const double mazes[] = {params.maze_repeat,        params.maze_calendar, params.maze_session_path,
+                            params.maze_session_query, params.maze_growing,  params.maze_facets,
+                            params.maze_soft404,       params.maze_redirect};
     for (size_t kind = 0; kind < std::size(mazes); ++kind) {
       if (Unit(NextDraw(row)) < mazes[kind]) facts.mazes |= static_cast<uint8_t>(1U << kind);
     }

@@ -119,7 +119,8 @@ MazeLook LookOfMaze(const Web& web, uint32_t content, uint64_t state) {
     case MazeKind::kSessionPath:
     case MazeKind::kSessionQuery: {
       const uint64_t page = rest & 0xffffff;
-      return {.text = Draw(web.seed, Salt::kPageText, content, page), .page = true, .number = page};
+      const uint64_t shown = web.Shown(content, page, web.fate.Kind(content, page));
+      return {.text = Draw(web.seed, Salt::kPageText, content, shown), .page = true, .number = page};
     }
     case MazeKind::kSoft404:
     case MazeKind::kRedirect:
@@ -148,8 +149,18 @@ void Paths::AppendMaze(std::string& out, uint32_t content, uint64_t state) const
     case MazeKind::kCalendar:
       return AppendCalendar(out, spelling, rest);
     case MazeKind::kSessionPath:
-      fmt::format_to(std::back_inserter(out), "/{}/{:09x}", spelling.Word(0), rest >> 24);
-      return AppendPage(out, content, rest & 0xffffff);
+      if (spelling.form % 2 == 0) {
+        fmt::format_to(std::back_inserter(out), "/{}-{:09x}", spelling.Word(0), rest >> 24);
+        return AppendPage(out, content, rest & 0xffffff);
+      }
+      {
+        std::string page;
+        AppendPage(page, content, rest & 0xffffff);
+        const size_t query = std::min(page.find('?'), page.size());
+        page.insert(query, fmt::format(";{}={:09x}", spelling.Word(0), rest >> 24));
+        out += page;
+      }
+      return;
     case MazeKind::kSessionQuery: {
       const size_t begin = out.size();
       AppendPage(out, content, rest & 0xffffff);
@@ -189,8 +200,8 @@ void Paths::AppendMaze(std::string& out, uint32_t content, uint64_t state) const
                      rest & kMazeToken);
       return;
     case MazeKind::kRedirect:
-      fmt::format_to(std::back_inserter(out), "/{}{}{}", spelling.Word(0), spelling.form % 2 == 0 ? "/" : "?u=",
-                     rest & kMazeToken);
+      fmt::format_to(std::back_inserter(out), "/{}{}{}", spelling.Word(0),
+                     spelling.form % 2 == 0 ? "/" : "?u=", rest & kMazeToken);
       return;
   }
 }
@@ -222,9 +233,19 @@ Place Paths::FindMaze(HostId host, uint32_t content, std::string_view path) cons
         rest = FindCalendar(path, spelling);
         break;
       case MazeKind::kSessionPath: {
-        if (!Skip(left, fmt::format("/{}/", spelling.Word(0)))) break;
+        std::string page;
+        if (spelling.form % 2 == 0) {
+          if (!Skip(left, fmt::format("/{}-", spelling.Word(0)))) break;
+        } else {
+          const std::string name = fmt::format(";{}=", spelling.Word(0));
+          const size_t at = left.find(name);
+          if (at == std::string_view::npos) break;
+          page = left.substr(0, at);
+          left.remove_prefix(at + name.size());
+        }
         const auto token = Number(left, 16, 9);
-        if (token) rest = *token << 24 | PageOfPath(content, left);
+        page += left;
+        if (token) rest = *token << 24 | PageOfPath(content, page);
         break;
       }
       case MazeKind::kSessionQuery: {

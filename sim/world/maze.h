@@ -7,7 +7,7 @@
 //   kind            URLs                                           what they show
 //   repeat          /a/b/a/b/a/file-3.html                         eight files, whatever the depth
 //   calendar        days or months without end                     an empty calendar; a few words differ
-//   session_path    /a/<token>/<path of a page>                    that page, with links that carry other tokens
+//   session_path    /a-<token>/<path> or <path>;a=<token>          that page, with links that carry other tokens
 //   session_query   <path of a page>?a=<token>                     likewise
 //   growing         /a?b=x&b=y&b=z or /a?b=x,y,z                   a list of the same items, a few words differ
 //   facets          /a?b=2&c=5&d=1, any combination of six         likewise

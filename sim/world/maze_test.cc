@@ -57,7 +57,7 @@ TEST(MazeTest, EveryLinkLeadsToThePlaceThatItNames) {
       });
     });
     for (unsigned kind = 0; kind < kMazeKinds; ++kind) {
-      EXPECT_GT(urls[static_cast<MazeKind>(kind)].size(), 50U) << MazeKindName(static_cast<MazeKind>(kind));
+      EXPECT_GT(urls[static_cast<MazeKind>(kind)].size(), 20U) << MazeKindName(static_cast<MazeKind>(kind));
     }
   }
 }

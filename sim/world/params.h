@@ -158,8 +158,8 @@ struct WorldParams {
   double spam_doors = 1;        // of ordinary domains: only their pages have such links
   uint64_t spam_campaigns = 0;  // farms that the links of one of these lead to; 0: to any
   uint64_t spam_addresses = 0;  // of each of them, its hosts spread over them; 0: ten domains share one
-  uint64_t spam_alone = 0;      // 1: a farm is one site with the same pages under every name, and links to no other farm
-  double spam_slowness = 1;     // an answer of a farm takes so many times as long, in the virtual world
+  uint64_t spam_alone = 0;   // 1: a farm is one site with the same pages under every name, and links to no other farm
+  double spam_slowness = 1;  // an answer of a farm takes so many times as long, in the virtual world
 
   bool operator==(const WorldParams&) const = default;
 };

@@ -29,22 +29,21 @@ constexpr Words kSpam[32] = {"cheap",   "casino", "pills",  "loans",  "win",    
                              "rx",      "bet",    "super",  "direct", "mega",   "easy",  "promo",  "offer"};
 
 constexpr Words kMaze[2][64] = {
-    {"linked",  "mount",   "self",    "tree",    "alias",   "up",      "stores", "volume",   // repeat
-     "events",  "calendar", "diary",  "agenda",  "days",    "when",    "planner", "dates",    // calendar
-     "visit",   "s",       "session", "guest",   "cart",    "tour",    "my",      "walk",     // session in the path
-     "sid",     "token",   "sessid",  "visitid", "jsession", "sx",     "guestid", "track",    // session in the query
-     "refine",  "filter",  "drill",   "narrow",  "within",  "also",    "tags",    "add",      // growing
-     "shop",    "products", "items",  "colour",  "size",    "brand",   "price",   "order",    // facets
-     "missing", "content", "node",    "entry",   "old",     "gone",    "related", "more",     // soft 404
-     "go",      "out",     "jump",    "redir",   "click",   "next",    "hop",     "away"},    // redirects
-    {"inner",   "loop",    "roots",   "branch",  "shadow",  "again",   "volumes", "copyof",
-     "termine", "kalender", "monat",  "rooms",   "booking", "slots",   "shifts",  "schedule",
-     "besuch",  "u",       "ticket",  "client",  "trolley", "stroll",  "me",      "run",
-     "phpsid",  "key",     "cfid",    "uid",     "zenid",   "osc",     "aspsess", "ref",
-     "select",  "facet",   "deeper",  "limit",   "inside",  "plus",    "labels",  "with",
-     "catalog", "parts",   "spares",  "shade",   "width",   "maker",   "cost",    "sort",
-     "absent",  "story",   "doc",     "record",  "prior",   "lost",    "similar", "further",
-     "link",    "exit",    "leap",    "fwd",     "tap",     "then",    "skip",    "leave"},
+    {"linked",  "mount",    "self",    "tree",    "alias",    "up",    "stores",  "volume",  // repeat
+     "events",  "calendar", "diary",   "agenda",  "days",     "when",  "planner", "dates",   // calendar
+     "visit",   "s",        "session", "guest",   "cart",     "tour",  "my",      "walk",    // session in the path
+     "sid",     "token",    "sessid",  "visitid", "jsession", "sx",    "guestid", "track",   // session in the query
+     "refine",  "filter",   "drill",   "narrow",  "within",   "also",  "tags",    "add",     // growing
+     "shop",    "products", "items",   "colour",  "size",     "brand", "price",   "order",   // facets
+     "missing", "content",  "node",    "entry",   "old",      "gone",  "related", "more",    // soft 404
+     "go",      "out",      "jump",    "redir",   "click",    "next",  "hop",     "away"},   // redirects
+    {"inner",   "loop",   "roots",   "branch", "shadow",  "again",    "volumes", "copyof", "termine", "kalender",
+     "monat",   "rooms",  "booking", "slots",  "shifts",  "schedule", "besuch",  "u",      "ticket",  "client",
+     "trolley", "stroll", "me",      "run",    "phpsid",  "key",      "cfid",    "uid",    "zenid",   "osc",
+     "aspsess", "ref",    "select",  "facet",  "deeper",  "limit",    "inside",  "plus",   "labels",  "with",
+     "catalog", "parts",  "spares",  "shade",  "width",   "maker",    "cost",    "sort",   "absent",  "story",
+     "doc",     "record", "prior",   "lost",   "similar", "further",  "link",    "exit",   "leap",    "fwd",
+     "tap",     "then",   "skip",    "leave"},
 };
 
 constexpr Words kEnglish[] = {

@@ -298,7 +298,7 @@ Certificate World::CertificateOf(std::string_view host_name) const {
 
 std::string_view PlaceClassName(PlaceClass place_class) {
   constexpr std::string_view kNames[] = {"nothing", "page", "robots", "sitemap", "calendar",
-                                         "session", "loop", "query",  "spam",   "maze"};
+                                         "session", "loop", "query",  "spam",    "maze"};
   return kNames[static_cast<size_t>(place_class)];
 }
 
