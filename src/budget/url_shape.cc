@@ -13,6 +13,10 @@ namespace {
 // Each level has keys of its own.
 constexpr uint64_t kSeed[] = {0x7768, 0x6e61, 0x7061, 0x6469, 0x686f, 0x646f};
 
+uint64_t GroupKey(ShapeLevel level, uint64_t base, uint64_t text) {
+  return Mix64(Mix64(base ^ kSeed[static_cast<size_t>(level)]) ^ text);
+}
+
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 constexpr size_t kToken = 8;
@@ -30,6 +34,8 @@ bool IsToken(std::string_view run) {
   if (digits == run.size()) return false;  // a number
   return hex == run.size() || (digits >= 2 && digits < run.size());
 }
+
+std::string_view NameOf(std::string_view parameter) { return parameter.substr(0, parameter.find('=')); }
 
 struct Parts {
   std::string path;              // abstract, segments that repeat folded
@@ -50,10 +56,17 @@ Parts PartsOf(std::string_view url) {
   }
   // Segments, abstract. From the first occurrence of one that repeats to the last everything is one "**".
   std::vector<std::string> segments;
+  std::vector<std::string> names;
   if (rest.starts_with('/')) rest.remove_prefix(1);
   for (;;) {
     const size_t slash = segments.size() + 1 == kMostSegments ? std::string_view::npos : rest.find('/');
-    AppendAbstract(segments.emplace_back(), rest.substr(0, slash));
+    std::string_view segment = rest.substr(0, slash);
+    if (const size_t mark = segment.find(';'); mark != std::string_view::npos) {
+      // "page.html;jsessionid=…" is a parameter, too.
+      if (names.size() < UrlShape::kNames) AppendAbstract(names.emplace_back(), NameOf(segment.substr(mark)));
+      segment = segment.substr(0, mark);
+    }
+    AppendAbstract(segments.emplace_back(), segment);
     if (slash == std::string_view::npos) break;
     rest.remove_prefix(slash + 1);
   }
@@ -80,15 +93,14 @@ Parts PartsOf(std::string_view url) {
   parts.path += '/';
   parts.path += segments[last];
 
-  if (!parts.query) return parts;
-  std::vector<std::string> names;
+  parts.query = parts.query || !names.empty();
   while (!query.empty()) {
     const size_t end = query.find('&');
     const std::string_view one = query.substr(0, end);
     query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
     if (one.empty()) continue;
     std::string name;
-    AppendAbstract(name, one.substr(0, one.find('=')));
+    AppendAbstract(name, NameOf(one));
     names.push_back(std::move(name));
     if (names.size() == 64) break;
   }
@@ -136,7 +148,7 @@ UrlShape ShapeOf(std::string_view url, uint64_t host_key, uint64_t domain_key, c
   const Parts parts = PartsOf(url);
   UrlShape shape;
   const auto add = [&](ShapeLevel level, uint64_t base, std::string_view text) {
-    shape.Add(Mix64(Mix64(base ^ kSeed[static_cast<size_t>(level)]) ^ key.Hash(text)), level);
+    shape.Add(GroupKey(level, base, key.Hash(text)), level);
   };
   std::string whole = parts.path;
   if (parts.query) {
@@ -156,6 +168,14 @@ UrlShape ShapeOf(std::string_view url, uint64_t host_key, uint64_t domain_key, c
   return shape;
 }
 
+UrlShape HostShapeOf(uint64_t host_key, uint64_t domain_key, const HashKey& key) {
+  UrlShape shape;
+  const uint64_t nothing = key.Hash({});
+  shape.Add(GroupKey(ShapeLevel::kHost, host_key, nothing), ShapeLevel::kHost);
+  shape.Add(GroupKey(ShapeLevel::kDomain, domain_key, nothing), ShapeLevel::kDomain);
+  return shape;
+}
+
 std::string ShapeWords(std::string_view url, const UrlShape& shape, size_t group) {
   if (group >= shape.count) return {};
   const Parts parts = PartsOf(url);
@@ -167,8 +187,10 @@ std::string ShapeWords(std::string_view url, const UrlShape& shape, size_t group
   switch (shape.groups[group].level) {
     case ShapeLevel::kWhole:
       return parts.query ? parts.path + '?' + parts.names : parts.path;
-    case ShapeLevel::kName:
-      return '?' + parts.each[nth(ShapeLevel::kName)];
+    case ShapeLevel::kName: {
+      const std::string& name = parts.each[nth(ShapeLevel::kName)];
+      return name.starts_with(';') ? name : '?' + name;
+    }
     case ShapeLevel::kPath:
       return parts.path + '?';
     case ShapeLevel::kDirectory: {

@@ -7,7 +7,7 @@
 //
 // From the narrowest to the widest, as trap_table.h asks them:
 //   1 whole    "/shop/item-#?colour&size"     path and the set of the query's names; "f+" for a name that repeats
-//   2 names    "?size" on this host           one group for each name, whatever the path
+//   2 names    "?size", ";sid" on this host   one group for each name, whatever the path
 //   3 path     "/shop/item-#?"                the path with any query
 //   4 dirs     "/a/b/", "/a/"                 the first three, two and one directories
 //   5 host
@@ -52,8 +52,12 @@ struct UrlShape {
   }
 };
 
-// REQUIRES: `url` is canonical, `host_key` its HostKey and `domain_key` that of its pay-level domain, with the same key.
+// REQUIRES: `url` is canonical, `host_key` its HostKey and `domain_key` that of its pay-level domain, with the same
+// key.
 UrlShape ShapeOf(std::string_view url, uint64_t host_key, uint64_t domain_key, const HashKey& key);
+
+// Only its host and domain.
+UrlShape HostShapeOf(uint64_t host_key, uint64_t domain_key, const HashKey& key);
 
 // The form of one group of that URL in words, for people: "/calendar/#/#/", "?sid", "example.org".
 std::string ShapeWords(std::string_view url, const UrlShape& shape, size_t group);
