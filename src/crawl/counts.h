@@ -10,16 +10,17 @@
 namespace portolan {
 
 struct CrawlCounts {
-  // A URL that was admitted ends in exactly one of: done (by CountAs), denied, unreachable, excluded.
+  // A URL that was admitted ends in exactly one of: done (by CountAs), denied, unreachable, excluded, renamed.
   std::array<uint64_t, kCountAs> done{};
   std::array<uint64_t, kFetchOutcomes> outcomes{};  // of URLs that are done
   std::array<uint64_t, 1000> statuses{};            // of answers; index 0: no status or one out of range
   uint64_t denied = 0;                              // robots.txt forbids it
   uint64_t unreachable = 0;                         // robots.txt could not be fetched
   uint64_t excluded = 0;                            // it was in scope when found, and the scope has changed since
-  uint64_t fetches = 0;                             // answers and failures, robots.txt and repeats included
-  uint64_t robots = 0;                              // of them: robots.txt
-  uint64_t retries = 0;                             // fetches that will be repeated
+  uint64_t renamed = 0;  // has a parameter that never changes the page: the URL without it was offered instead
+  uint64_t fetches = 0;  // answers and failures, robots.txt and repeats included
+  uint64_t robots = 0;   // of them: robots.txt
+  uint64_t retries = 0;  // fetches that will be repeated
   uint64_t wire_bytes = 0;
   uint64_t body_bytes = 0;
   uint64_t archived = 0;      // captures written
@@ -35,6 +36,8 @@ struct CrawlCounts {
   uint64_t too_many_links = 0;  // not in `links`: the page had too many
   uint64_t seeds = 0;
   uint64_t outages = 0;    // of the network, or of the name servers
+  uint64_t held = 0;       // URLs parked because their form gives nothing new; one that is parked again counts again
+  uint64_t shortened = 0;  // links from which a parameter that never changes the page was left out
   uint64_t shortages = 0;  // how often there was no descriptor for another connection
 
   // Adds the counts of another shard.
@@ -58,21 +61,22 @@ struct CrawlCounts {
   // Pages: answers of class 2xx, without robots.txt.
   uint64_t pages() const { return done[static_cast<size_t>(CountAs::kFetched)]; }
   uint64_t finished() const {
-    uint64_t sum = denied + unreachable + excluded;
+    uint64_t sum = denied + unreachable + excluded + renamed;
     for (const uint64_t count : done) sum += count;
     return sum;
   }
 
-  static const std::array<uint64_t CrawlCounts::*, 22> kSingle;  // all counts that are single numbers
+  static const std::array<uint64_t CrawlCounts::*, 25> kSingle;  // all counts that are single numbers
 };
 
-inline constexpr std::array<uint64_t CrawlCounts::*, 22> CrawlCounts::kSingle = {
+inline constexpr std::array<uint64_t CrawlCounts::*, 25> CrawlCounts::kSingle = {
     &CrawlCounts::denied,        &CrawlCounts::unreachable,  &CrawlCounts::excluded,       &CrawlCounts::fetches,
     &CrawlCounts::robots,        &CrawlCounts::retries,      &CrawlCounts::wire_bytes,     &CrawlCounts::body_bytes,
     &CrawlCounts::archived,      &CrawlCounts::links,        &CrawlCounts::out_of_scope,   &CrawlCounts::too_deep,
     &CrawlCounts::nofollow,      &CrawlCounts::sitemaps_off, &CrawlCounts::embeds_off,     &CrawlCounts::offered,
     &CrawlCounts::too_many_hops, &CrawlCounts::url_too_long, &CrawlCounts::too_many_links, &CrawlCounts::seeds,
-    &CrawlCounts::outages,       &CrawlCounts::shortages};
+    &CrawlCounts::outages,       &CrawlCounts::shortages,    &CrawlCounts::renamed,        &CrawlCounts::held,
+    &CrawlCounts::shortened};
 // A count that is missing in the list would be lost when shards are added up.
 static_assert(sizeof(CrawlCounts) == sizeof(CrawlCounts::done) + sizeof(CrawlCounts::outcomes) +
                                          sizeof(CrawlCounts::statuses) +

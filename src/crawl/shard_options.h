@@ -11,6 +11,7 @@
 #include "crawl/limits.h"
 #include "crawl/outage.h"
 #include "crawl/scope.h"
+#include "crawl/trap_park.h"
 #include "crawl/turn_times.h"
 #include "flow/fetch.h"
 #include "flow/fetch_line.h"
@@ -77,6 +78,7 @@ struct ShardOptions {
   UrlSeenOptions seen{.pace = {.patience_ns = 200'000'000}};
   GateOptions gate;
   AdmissionOptions admission;
+  TrapOptions traps;
   OutageOptions outage;
   // Shared by all shards of the crawl, made from max_pages, max_bytes and max_time_ns; null: Open makes one.
   std::shared_ptr<Limits> limits = nullptr;

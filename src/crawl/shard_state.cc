@@ -45,6 +45,9 @@ void ForEachCount(Counts& counts, Each each) {
   each("seeds", counts.seeds);
   each("outages", counts.outages);
   each("shortages", counts.shortages);
+  each("renamed", counts.renamed);
+  each("held", counts.held);
+  each("shortened", counts.shortened);
 }
 
 }  // namespace

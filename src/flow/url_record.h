@@ -1,7 +1,7 @@
 // UrlRecord: a URL in the queues and DRUMs, with the few facts that it carries.
 //
 // On disk (all queues of the frontier, aux of URLseen and RobotsCache):
-//   u8 layout: bit 0 a robots reference follows, bit 1 a budget, bit 2 a via; the rest zero
+//   u8 layout: bit 0 a robots reference follows, bit 1 a budget, bit 2 a via; bit 3 it is a probe; the rest zero
 //   u8 kind in the low four bits, requisite in the high four   u8 attempts   u8 hops   u16 depth   u8 priority
 //   [robots reference: u48 position, u32 expires]   [u16 budget]   [via: u16 its length in bits 0 to 14, its bytes]
 //   the URL, to the end
@@ -63,6 +63,7 @@ struct UrlRecord {
       0;  // steps from a page that needs it to be displayed, at most kMaxRequisiteSteps; 0: not a requisite
   uint16_t depth = 0;   // links from a seed
   uint16_t budget = 0;  // of its pay-level domain when it was admitted; 0: unknown
+  bool probe = false;   // was let through although its form is suspect (crawl/trap_park.h)
   RobotsRef robots;
   Via via = {};          // empty: a seed, or unknown
   std::string_view url;  // canonical, absolute; a view of what it was decoded from, like via

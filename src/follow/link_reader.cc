@@ -35,7 +35,7 @@ class Outcomes {
   std::optional<uint64_t> Of(const nlohmann::json& line) {
     if (!line.is_object() || line.value("again", false) || line.value("kind", "") == "robots") return std::nullopt;
     const std::string outcome = line.value("outcome", "");
-    if (outcome == "robots_denied" || outcome == "out_of_scope") return 0;
+    if (outcome == "robots_denied" || outcome == "out_of_scope" || outcome == "renamed") return 0;
     const auto status = line.find("status");
     if (status != line.end() && status->is_number_unsigned()) {
       const uint64_t number = *status;
