@@ -114,7 +114,7 @@ struct Config {
   } budget;
 
   struct Traps {
-    bool enabled = true;
+    bool enabled = false;
     bool parameters = true;
     uint64_t evidence = 12;
     uint64_t least_new = 12;
