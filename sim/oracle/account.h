@@ -12,7 +12,7 @@
 
 namespace portolan::sim {
 
-inline constexpr int kPlaceClasses = static_cast<int>(PlaceClass::kSpam) + 1;
+inline constexpr int kPlaceClasses = static_cast<int>(PlaceClass::kMaze) + 1;
 
 struct Offence {
   Violation kind = Violation::kHostGap;
@@ -46,7 +46,7 @@ struct Account {
   std::array<uint64_t, kPlaceClasses> by_class{};  // PlaceClass
   std::array<uint64_t, 6> by_status{};             // [0]: no status was sent; [2]: 2xx …
   uint64_t spam = 0;                               // requests to spam domains, numbered pages of them too
-  uint64_t traps = 0;                              // calendars, sessions, loops and growing queries
+  uint64_t traps = 0;                              // calendars, sessions, loops, growing queries, mazes
   uint64_t detours = 0;                            // http for a host of https, or the other way: a redirect to it
   uint64_t retries = 0;                            // tries of numbered pages after a failure
   uint64_t browser_requests = 0;  // what browsers request from any host by themselves: /favicon.ico, /.well-known/ …

@@ -47,7 +47,7 @@ std::optional<int64_t> FixdateSeconds(std::string_view text) {
 
 bool IsTrap(PlaceClass place_class) {
   return place_class == PlaceClass::kCalendar || place_class == PlaceClass::kSession ||
-         place_class == PlaceClass::kLoop || place_class == PlaceClass::kQuery;
+         place_class == PlaceClass::kLoop || place_class == PlaceClass::kQuery || place_class == PlaceClass::kMaze;
 }
 
 // What browsers and their like ask of any host, whether a page names it or not.

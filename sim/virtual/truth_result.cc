@@ -10,6 +10,7 @@
 #include "robots/fetch_policy.h"
 #include "robots/robots_tag.h"
 #include "robots/robots_txt.h"
+#include "sim/world/maze.h"
 #include "sim/world/web.h"
 
 namespace portolan::sim {
@@ -70,6 +71,7 @@ PageResult TruthResult::Make(const Exchange& exchange) {
     for (size_t i = 0; i < result.payload_sha1.size(); i += sizeof(uint32_t)) {
       StoreLe(&result.payload_sha1[i], static_cast<uint32_t>(Mix64(result.fingerprint + i)));
     }
+    result.similarity = SimilarityOf(exchange);
     AddLinks(exchange, result);
   }
   return result;
@@ -175,6 +177,47 @@ uint64_t TruthResult::FingerprintOf(const Exchange& exchange) const {
     hash = Mix64(hash ^ Mix64(part + 0x9e3779b97f4a7c15));
   }
   return hash == 0 ? 1 : hash;
+}
+
+uint64_t TruthResult::SimilarityOf(const Exchange& exchange) const {
+  constexpr uint64_t kText = 0x73696d696c6172;
+  const Web& web = world_.web();
+  Place place = exchange.place;
+  if (const auto original = world_.MirrorOf(place.host)) place.host = *original;
+  const uint64_t host = Mix64(world_.seed() ^ kText) + (uint64_t{place.host.domain} << 32 | place.host.host);
+  const auto nearly = [](uint64_t bits, uint64_t twist) {
+    bits ^= uint64_t{1} << (twist & 63);
+    return (twist & 0x1c0) == 0 ? bits ^ uint64_t { 1 } << (twist >> 9 & 63) : bits;  // one in eight: two
+  };
+  const auto page = [&](uint64_t number) {
+    const uint32_t content = web.atlas.facts(web.atlas.Hid(place.host)).content;
+    const PageKind kind = web.fate.Kind(content, number);
+    if (kind == PageKind::kSoft404) return Mix64(kText);  // one text for all hosts
+    const uint64_t version = world_.Version({place.host, PlaceClass::kPage, number}, exchange.begin_unix_ns);
+    const uint64_t text = Mix64(Mix64(host + Mix64(web.Shown(content, number, kind))) + version);
+    return kind == PageKind::kNearDuplicate ? nearly(text, Mix64(number)) : text;
+  };
+  uint64_t bits = 0;
+  if (place.place_class == PlaceClass::kMaze) {
+    const MazeLook look = LookOfMaze(web, web.atlas.facts(web.atlas.Hid(place.host)).content, place.number);
+    if (look.page) {
+      bits = page(look.number);
+    } else {
+      bits = look.twist == 0 ? Mix64(look.text) : nearly(Mix64(look.text), look.twist);
+    }
+  } else if (exchange.page_kind == PageKind::kSoft404) {
+    bits = Mix64(kText);
+  } else if (place.place_class == PlaceClass::kSpam) {
+    bits = Mix64(Mix64(kText + place.host.domain) + (world_.params().spam_alone != 0 ? 0 : Mix64(place.host.host)) +
+                 place.number);
+  } else if (place.place_class == PlaceClass::kSession) {
+    bits = Mix64(host ^ (place.number % kSessionItems));
+  } else if (place.place_class == PlaceClass::kPage) {
+    bits = page(place.number);
+  } else {
+    bits = Mix64(host ^ Mix64(place.number + static_cast<uint64_t>(place.place_class)));
+  }
+  return bits == 0 ? 1 : bits;
 }
 
 }  // namespace portolan::sim

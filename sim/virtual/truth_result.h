@@ -36,6 +36,8 @@ class TruthResult {
   // HostKey(url), without looking for the host in it where the same host was linked to lately.
   uint64_t HostKeyOf(HostId host, std::string_view url);
   uint64_t FingerprintOf(const Exchange& exchange) const;
+  // 64 bits that differ in at most two places from those of pages with nearly the same text.
+  uint64_t SimilarityOf(const Exchange& exchange) const;
 
   const World& world_;
   std::string agent_;

@@ -165,6 +165,14 @@ void Atlas::DrawFacts(const WorldParams& params) {
       if (facts.forbids_traps) facts.robots = RobotsKind::kRules;
     }
     if (facts.robots == RobotsKind::kGarbage) facts.forbids_traps = false;
+
+    row = Draw(seed_, Salt::kMaze, hid);
+    const double mazes[] = {params.maze_repeat,        params.maze_calendar, params.maze_session_path,
+                            params.maze_session_query, params.maze_growing,  params.maze_facets,
+                            params.maze_soft404,       params.maze_redirect};
+    for (size_t kind = 0; kind < std::size(mazes); ++kind) {
+      if (Unit(NextDraw(row)) < mazes[kind]) facts.mazes |= static_cast<uint8_t>(1U << kind);
+    }
   }
 }
 
@@ -191,6 +199,7 @@ void Atlas::DrawMirrors(const WorldParams& params) {
         facts.charset_in_header = facts_[other].charset_in_header;
         facts.style = facts_[other].style;
         facts.traps = facts_[other].traps;
+        facts.mazes = facts_[other].mazes;
         facts.forbids_traps = facts.forbids_traps && facts.traps != 0;
         pages = other_pages;
         break;

@@ -54,6 +54,7 @@ struct HostFacts {
   Certificate certificate = Certificate::kGood;
   ContentCoding coding = ContentCoding::kIdentity;
   uint8_t traps = 0;     // TrapBits
+  uint8_t mazes = 0;     // a bit for each MazeKind
   uint8_t language = 0;  // index into Languages()
   uint8_t charset = 0;   // index into its charsets
   uint8_t style = 0;     // of paths and markup

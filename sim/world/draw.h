@@ -50,6 +50,7 @@ enum class Salt : uint64_t {
   kSpamHost,
   kText,
   kNavigation,
+  kMaze,
 };
 
 constexpr uint64_t Draw(uint64_t seed, Salt salt, uint64_t a, uint64_t b = 0) {

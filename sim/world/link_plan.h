@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "sim/world/draw.h"
+#include "sim/world/maze.h"
 #include "sim/world/web.h"
 
 namespace portolan::sim {
@@ -90,6 +91,17 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
     enter(kTrapLoop, PlaceClass::kLoop, 0);
     enter(kTrapQuery, PlaceClass::kQuery, 1);
   }
+  if (facts.mazes != 0 && (page == 0 || Unit(Mix64(chances + 2)) < params.maze_entry)) {
+    link.local = true;
+    link.hid = served;
+    for (unsigned kind = 0; kind < kMazeKinds; ++kind) {
+      if ((facts.mazes >> kind & 1) == 0) continue;
+      link.target = {self, PlaceClass::kMaze, MazeEntry(web, content, static_cast<MazeKind>(kind), NextDraw(row))};
+      link.draw = NextDraw(row);
+      ++made;
+      sink(static_cast<const PlannedLink&>(link));
+    }
+  }
   if (atlas.all_domains() > atlas.domains() && Unit(Mix64(chances)) < params.spam_entry &&
       (params.spam_doors >= 1 || Unit(Draw(web.seed, Salt::kSpam, ~uint64_t{id.domain})) < params.spam_doors)) {
     link.draw = NextDraw(row);
@@ -149,9 +161,31 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
   }
 }
 
+// Of a maze: likewise.
+template <typename Sink>
+void PlanMaze(const Web& web, uint32_t served, uint64_t state, Sink&& sink) {
+  const HostId self = web.atlas.IdOf(served);
+  const uint32_t content = web.atlas.facts(served).content;
+  uint64_t row = Draw(web.seed, Salt::kMaze, content, ~state);
+  PlannedLink link;
+  link.hid = served;
+  link.local = true;
+  const auto to = [&](PlaceClass place_class, uint64_t number) {
+    link.target = {self, place_class, number};
+    link.draw = NextDraw(row);
+    sink(static_cast<const PlannedLink&>(link));
+  };
+  if (MazeKindOf(state) == MazeKind::kRedirect) return;
+  to(PlaceClass::kPage, 0);
+  MazeSteps(web, content, state, row, [&](uint64_t next) { to(PlaceClass::kMaze, next); });
+  const uint64_t pages = web.atlas.Pages(served);
+  for (int i = 0; i < 3; ++i) to(PlaceClass::kPage, Below(NextDraw(row), pages));
+}
+
 // The links of an endless place: on into itself, and back to pages.
 template <typename Sink>
 void PlanTrap(const Web& web, uint32_t served, PlaceClass trap, uint64_t state, Sink&& sink) {
+  if (trap == PlaceClass::kMaze) return PlanMaze(web, served, state, sink);
   const HostId self = web.atlas.IdOf(served);
   uint64_t row =
       Draw(web.seed, Salt::kTrap, web.atlas.facts(served).content, Mix64(state) + static_cast<uint64_t>(trap));
@@ -202,14 +236,14 @@ void PlanSpam(const Web& web, HostId host, uint64_t page, Sink&& sink) {
   for (uint64_t i = 0; i < web.params.spam_links; ++i) {
     const uint64_t draw = NextDraw(row);
     link.draw = NextDraw(row);
-    if (draw % 20 == 0) {
+    if (draw % 20 == 0) {  // to an ordinary site
       const HostId other{atlas.PopularDomain(draw), 0};
       link.hid = atlas.Hid(other);
       link.target = {other, PlaceClass::kPage, 0};
       link.local = false;
     } else {
       HostId other = host;
-      if (draw % 20 < 8) {
+      if (draw % 20 < 8 && web.params.spam_alone == 0) {
         other.domain = atlas.domains() + static_cast<uint32_t>(Below(draw, farms));
         other.host = 0;
       }

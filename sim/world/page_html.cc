@@ -304,8 +304,29 @@ void RenderTrap(const Web& web, uint32_t served, PlaceClass trap, uint64_t state
   WriteLinks(writer, web, spelling, facts.tls, links, {});
 }
 
+// A page of a session is the host's page; the others show the same text, but for a few words.
+void RenderMaze(const Web& web, uint32_t served, uint64_t state, std::string& out) {
+  const HostFacts& facts = web.atlas.facts(served);
+  const MazeLook look = LookOfMaze(web, facts.content, state);
+  HtmlWriter writer(web, out, look.text, 4000 + look.text % 4000, false);
+  writer.SetPool(facts.language, facts.charset);
+  writer.OpenHead(facts.style, look.text, false, false);
+  std::string base;
+  web.paths.AppendMaze(base, facts.content, state);
+  SpellingOptions spelling;
+  spelling.base_path = base;
+  spelling.mirrored = facts.mirrored;
+  std::vector<PlannedLink>& links = PlanBuffer();
+  PlanMaze(web, served, state, [&](const PlannedLink& link) { links.push_back(link); });
+  WriteLinks(writer, web, spelling, facts.tls, links, {});
+  if (look.twist == 0) return;
+  out += "<p>";
+  writer.Anchor(look.twist);
+  out += "</p>\n";
+}
+
 void RenderSpam(const Web& web, HostId host, uint64_t page, std::string& out) {
-  const uint64_t text = Draw(web.seed, Salt::kSpam, host.domain, page);
+  const uint64_t text = Draw(web.seed, Salt::kSpam, host.domain, page);  // the same under all names of a farm
   HtmlWriter writer(web, out, text, 4000 + text % 8000, false);
   writer.SetPool(0, 0);
   writer.OpenHead(4, text, false, false);

@@ -23,6 +23,7 @@ struct PageLook {
 
 void RenderPage(const Web& web, const PageLook& look, std::string& out);
 void RenderTrap(const Web& web, uint32_t served, PlaceClass trap, uint64_t state, std::string& out);
+void RenderMaze(const Web& web, uint32_t served, uint64_t state, std::string& out);  // not of redirects
 void RenderSpam(const Web& web, HostId host, uint64_t page, std::string& out);
 // Words and no links: errors, and the soft 404 that says so with status 200.
 void RenderNotice(std::string_view title, std::string& out);

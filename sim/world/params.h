@@ -138,6 +138,18 @@ struct WorldParams {
   double trap_entry = 0.1;      // of the pages of such a host: a link into the trap
   double trap_forbidden = 0.5;  // of such hosts: robots.txt forbids the trap
 
+  // Mazes: traps whose words and forms are drawn for each host (maze.h): of hosts, each. None is forbidden.
+  double maze_repeat = 0;         // path segments that repeat, as symbolic links make them
+  double maze_calendar = 0;       // dates without end, in the path or in the query
+  double maze_session_path = 0;   // the host's pages again below ever new tokens
+  double maze_session_query = 0;  // … or with ever new values of a parameter
+  double maze_growing = 0;        // a query that gets longer with each step
+  double maze_facets = 0;         // combinations of filters over the same items
+  double maze_soft404 = 0;        // pages that do not exist, answered with 200 and links to more of them
+  double maze_redirect = 0;       // redirects that lead to redirects
+  double maze_entry = 0.1;        // of the pages of such a host: a link into each of its mazes
+  uint64_t maze_words = 0;        // 0 or 1: which of two lists their words are taken from
+
   // Spam.
   uint64_t spam_domains = 0;
   double spam_wildcard = 0.5;   // of them: every host name exists
@@ -147,7 +159,8 @@ struct WorldParams {
   double spam_doors = 1;        // of ordinary domains: only their pages have such links
   uint64_t spam_campaigns = 0;  // farms that the links of one of these lead to; 0: to any
   uint64_t spam_addresses = 0;  // of each of them, its hosts spread over them; 0: ten domains share one
-  double spam_slowness = 1;     // an answer of a farm takes so many times as long, in the virtual world
+  uint64_t spam_alone = 0;   // 1: a farm is one site with the same pages under every name, and links to no other farm
+  double spam_slowness = 1;  // an answer of a farm takes so many times as long, in the virtual world
 
   bool operator==(const WorldParams&) const = default;
 };

@@ -97,6 +97,7 @@ Paths::Paths(const WorldParams& params, uint64_t seed, const Atlas& atlas)
       restricted_(params.restricted_pages / 0.9),
       sitemap_entries_(std::max<uint64_t>(1, params.sitemap_entries)),
       spam_pages_(std::max<uint64_t>(1, params.spam_pages)),
+      maze_words_(params.maze_words & 1),
       atlas_(atlas) {}
 
 Section Paths::SectionOf(uint32_t content, uint64_t page, uint64_t draw) const {
@@ -209,6 +210,8 @@ void Paths::AppendTrap(std::string& out, uint32_t content, PlaceClass trap, uint
       }
       return;
     }
+    case PlaceClass::kMaze:
+      return AppendMaze(out, content, state);
     default:
       return;
   }
@@ -305,6 +308,12 @@ Place Paths::FindTrap(HostId host, uint32_t content, std::string_view path) cons
   return place;
 }
 
+// The number that a page's path would have; 0 if it has none.
+uint64_t Paths::PageOfPath(uint32_t content, std::string_view path) const {
+  const auto number = LastNumber(path);
+  return number && *number < atlas_.Pages(content) ? *number : 0;
+}
+
 Place Paths::Find(HostId host, std::string_view path) const {
   const Place nothing{host, PlaceClass::kNothing, 0};
   Place place = nothing;
@@ -335,6 +344,9 @@ Place Paths::Find(HostId host, std::string_view path) const {
   if (place.place_class != PlaceClass::kNothing) {
     AppendTrap(written, facts.content, place.place_class, place.number);
     return written == path ? place : nothing;
+  }
+  if (facts.mazes != 0) {
+    if (place = FindMaze(host, facts.content, path); place.place_class != PlaceClass::kNothing) return place;
   }
   const auto number = LastNumber(path);
   if (!number || *number == 0 || *number >= atlas_.Pages(hid)) return nothing;

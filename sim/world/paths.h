@@ -37,6 +37,7 @@ class Paths {
   void AppendPage(std::string& out, uint32_t content, uint64_t page) const;
   // Traps: their states are described below.
   void AppendTrap(std::string& out, uint32_t content, PlaceClass trap, uint64_t state) const;
+  void AppendMaze(std::string& out, uint32_t content, uint64_t state) const;  // maze.cc
   static void AppendSpam(std::string& out, HostId host, uint64_t page);
   static void AppendRobots(std::string& out, uint64_t number);
   static void AppendSitemap(std::string& out, bool gz, uint64_t part);
@@ -52,12 +53,15 @@ class Paths {
  private:
   Section SectionOf(uint32_t content, uint64_t page, uint64_t draw) const;
   Place FindTrap(HostId host, uint32_t content, std::string_view path) const;
+  Place FindMaze(HostId host, uint32_t content, std::string_view path) const;
+  uint64_t PageOfPath(uint32_t content, std::string_view path) const;
 
   uint64_t seed_;
   uint64_t path_row_;
   double restricted_;
   uint64_t sitemap_entries_;
   uint64_t spam_pages_;
+  uint64_t maze_words_;
   const Atlas& atlas_;
 };
 

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "sim/world/coding.h"
+#include "sim/world/maze.h"
 #include "sim/world/page_html.h"
 #include "sim/world/words.h"
 
@@ -99,6 +100,19 @@ Answer Responder::Respond(const Request& request) const {
     case PlaceClass::kQuery:
       answer.headers.emplace_back("Content-Type", ContentType(hid));
       RenderTrap(web_, hid, place.place_class, place.number, answer.body);
+      break;
+    case PlaceClass::kMaze:
+      if (MazeKindOf(place.number) == MazeKind::kRedirect) {
+        answer.status = 302;
+        std::string location(atlas.Origin(hid));
+        web_.paths.AppendMaze(location, facts.content, NextMazeRedirect(place.number));
+        answer.headers.emplace_back("Location", location);
+        answer.headers.emplace_back("Content-Type", "text/html");
+        RenderNotice("Moved", answer.body);
+        break;
+      }
+      answer.headers.emplace_back("Content-Type", ContentType(hid));
+      RenderMaze(web_, hid, place.number, answer.body);
       break;
     case PlaceClass::kSpam:
       break;

@@ -28,6 +28,24 @@ constexpr Words kSpam[32] = {"cheap",   "casino", "pills",  "loans",  "win",    
                              "top",     "sale",   "money",  "fast",   "slim",   "lucky", "vip",    "jackpot",
                              "rx",      "bet",    "super",  "direct", "mega",   "easy",  "promo",  "offer"};
 
+constexpr Words kMaze[2][64] = {
+    {"linked",  "mount",    "self",    "tree",    "alias",    "up",    "stores",  "volume",  // repeat
+     "events",  "calendar", "diary",   "agenda",  "days",     "when",  "planner", "dates",   // calendar
+     "visit",   "s",        "session", "guest",   "cart",     "tour",  "my",      "walk",    // session in the path
+     "sid",     "token",    "sessid",  "visitid", "jsession", "sx",    "guestid", "track",   // session in the query
+     "refine",  "filter",   "drill",   "narrow",  "within",   "also",  "tags",    "add",     // growing
+     "shop",    "products", "items",   "colour",  "size",     "brand", "price",   "order",   // facets
+     "missing", "content",  "node",    "entry",   "old",      "gone",  "related", "more",    // soft 404
+     "go",      "out",      "jump",    "redir",   "click",    "next",  "hop",     "away"},   // redirects
+    {"inner",   "loop",   "roots",   "branch", "shadow",  "again",    "volumes", "copyof", "termine", "kalender",
+     "monat",   "rooms",  "booking", "slots",  "shifts",  "schedule", "besuch",  "u",      "ticket",  "client",
+     "trolley", "stroll", "me",      "run",    "phpsid",  "key",      "cfid",    "uid",    "zenid",   "osc",
+     "aspsess", "ref",    "select",  "facet",  "deeper",  "limit",    "inside",  "plus",   "labels",  "with",
+     "catalog", "parts",  "spares",  "shade",  "width",   "maker",    "cost",    "sort",   "absent",  "story",
+     "doc",     "record", "prior",   "lost",   "similar", "further",  "link",    "exit",   "leap",    "fwd",
+     "tap",     "then",   "skip",    "leave"},
+};
+
 constexpr Words kEnglish[] = {
     "the",   "of",     "and",     "to",     "in",     "a",       "is",     "that",    "for",    "it",     "was",
     "on",    "with",   "as",      "by",     "at",     "from",    "which",  "harbour", "letter", "window", "engine",
@@ -95,6 +113,7 @@ constexpr Language kLanguages[] = {
 std::span<const std::string_view> PathWords() { return kPath; }
 std::span<const std::string_view> HostWords() { return kHost; }
 std::span<const std::string_view> SpamWords() { return kSpam; }
+std::span<const std::string_view> MazeWords(uint64_t list) { return kMaze[list & 1]; }
 std::span<const Language> Languages() { return kLanguages; }
 
 }  // namespace portolan::sim

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -12,6 +13,8 @@ namespace portolan::sim {
 std::span<const std::string_view> PathWords();  // 128
 std::span<const std::string_view> HostWords();  // 16: blog, news …
 std::span<const std::string_view> SpamWords();  // 32
+// Of mazes: list 0 or 1, 64 each, in groups of eight for each kind. No word is in both, or among PathWords.
+std::span<const std::string_view> MazeWords(uint64_t list);
 
 struct Language {
   std::string_view tag;                        // "en"

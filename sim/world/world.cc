@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "sim/world/link_plan.h"
+#include "sim/world/maze.h"
 #include "sim/world/responder.h"
 #include "sim/world/web.h"
 
@@ -167,6 +168,11 @@ PageKind World::KindOf(const Place& place) const {
   }
   const HostFacts& facts = atlas.facts(atlas.Hid(place.host));
   if (place.place_class == PlaceClass::kNothing) return facts.soft404 ? PageKind::kSoft404 : PageKind::kNotFound;
+  if (place.place_class == PlaceClass::kMaze) {
+    const MazeKind maze = MazeKindOf(place.number);
+    if (maze == MazeKind::kRedirect) return PageKind::kRedirect;
+    return maze == MazeKind::kSoft404 ? PageKind::kSoft404 : PageKind::kNormal;
+  }
   if (place.place_class != PlaceClass::kPage) return PageKind::kNormal;
   return impl_->web.fate.Kind(facts.content, place.number);
 }
@@ -189,6 +195,7 @@ bool World::IsBomb(const Place& place) const {
 
 Place World::RedirectTarget(const Place& place) const {
   const Web& web = impl_->web;
+  if (place.place_class == PlaceClass::kMaze) return {place.host, PlaceClass::kMaze, NextMazeRedirect(place.number)};
   CHECK(place.place_class == PlaceClass::kPage);
   const Fate::Target target = web.fate.Redirect(web.atlas.facts(web.atlas.Hid(place.host)).content, place.number);
   return {target.same_host ? place.host : web.atlas.IdOf(target.hid), PlaceClass::kPage, target.page};
@@ -230,6 +237,7 @@ void World::Links(const Place& place, int64_t unix_ns, const std::function<void(
     case PlaceClass::kSession:
     case PlaceClass::kLoop:
     case PlaceClass::kQuery:
+    case PlaceClass::kMaze:
       return PlanTrap(web, web.atlas.Hid(place.host), place.place_class, place.number, sink);
     case PlaceClass::kSpam:
       return PlanSpam(web, place.host, place.number, sink);
@@ -290,7 +298,7 @@ Certificate World::CertificateOf(std::string_view host_name) const {
 
 std::string_view PlaceClassName(PlaceClass place_class) {
   constexpr std::string_view kNames[] = {"nothing", "page", "robots", "sitemap", "calendar",
-                                         "session", "loop", "query",  "spam"};
+                                         "session", "loop", "query",  "spam",    "maze"};
   return kNames[static_cast<size_t>(place_class)];
 }
 

@@ -9,8 +9,8 @@
 // only pages and hosts that no others depend on; so everything that is not forbidden is reachable from the seed, the
 // home page of domain 0 (Seeds()).
 //
-// Traps (calendars, session ids, loops, growing queries) and spam farms are endless: a Place of them has a class and a
-// state of 64 bits, and no number.
+// Traps (calendars, session ids, loops, growing queries), mazes (maze.h) and spam farms are endless: a Place of them
+// has a class and a state of 64 bits, and no number.
 //
 // Thread: const after construction; any number of threads. Memory: a few words per domain (ten million pages in some
 // tens of thousands of domains: megabytes), nothing per page.
@@ -47,6 +47,7 @@ enum class PlaceClass : uint8_t {
   kLoop,      //   symlink loops: /a/b/a/b/…
   kQuery,     //   query strings that grow
   kSpam,      // pages of spam farms, endless where DNS is a wildcard
+  kMaze,      // a trap of one of the kinds of maze.h, endless
 };
 std::string_view PlaceClassName(PlaceClass place_class);
 

@@ -191,6 +191,12 @@ void PrintSummary(const CrawlSummary& summary, const Config& config, bool json) 
     text += fmt::format("  given up  {} ({})\n", trouble.what, trouble.why);
   }
   for (const LeftOut& left_out : progress.left_out) text += fmt::format("  left out  {}\n", LeftOutWords(left_out));
+  if (progress.parked > 0) {
+    text +=
+        fmt::format("  parked    {} of forms that gave nothing new (docs/traps.md; 'portolan why' for one of them)\n",
+                    Counted(progress.parked, "URL"));
+    for (const ParkedForm& form : progress.parked_forms) text += fmt::format("            {}\n", ParkedWords(form));
+  }
   if (config.archive.enabled) {
     for (const std::string& directory : config.archive.directories) {
       text += fmt::format("  archive   {}\n", ArchiveDirectory(summary.dir, directory));

@@ -70,6 +70,10 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
   fmt::print("  known      {} URLs: {} waiting, {} at robots.txt, {} unchecked, {} in flight\n",
              status.value("urls_seen", 0ULL), status.value("waiting", 0ULL), status.value("at_gate", 0ULL),
              status.value("unanswered", 0ULL), status.value("in_flight", 0ULL));
+  if (const uint64_t parked = status.value("parked", 0ULL); parked > 0) {
+    fmt::print("  parked     {} of forms that gave nothing new (docs/traps.md)\n", Counted(parked, "URL"));
+    for (const Json& form : ListOf(status, "parked_forms")) fmt::print("             {}\n", form.value("words", "?"));
+  }
   std::string outcomes;
   if (status.contains("done")) {
     for (const auto& [name, count] : status["done"].items()) {
@@ -77,7 +81,7 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
         outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count.dump(), name);
     }
   }
-  for (const char* name : {"robots_denied", "robots_unreachable", "excluded", "mirrored"}) {
+  for (const char* name : {"robots_denied", "robots_unreachable", "excluded", "mirrored", "renamed"}) {
     const uint64_t count = status.value(name, 0ULL);
     if (count > 0 || std::string_view(name) == "robots_denied") {
       outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count, name);

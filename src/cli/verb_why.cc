@@ -97,7 +97,8 @@ bool JudgeByLog(Finding& finding) {
     finding.verdict = fmt::format("left out: it was waiting to be fetched, and on {} {}", time, what);
     return true;
   }
-  if (outcome == "robots_denied" || outcome == "robots_unreachable" || outcome == "out_of_scope") {
+  if (outcome == "robots_denied" || outcome == "robots_unreachable" || outcome == "out_of_scope" ||
+      outcome == "renamed") {
     finding.where = "denied";
     if (outcome == "robots_denied") {
       finding.verdict = fmt::format("denied: robots.txt of its origin forbade it on {}", time);
@@ -105,6 +106,11 @@ bool JudgeByLog(Finding& finding) {
       finding.verdict =
           fmt::format("denied: robots.txt of its origin could not be had{}, given up on {}",
                       finding.robots_log.is_object() ? fmt::format(" ({})", WordsOf(finding.robots_log)) : "", time);
+    } else if (outcome == "renamed") {
+      finding.verdict = fmt::format(
+          "left out on {}: a part of it never changes the page on this host, so the URL without that part is in the "
+          "crawl",
+          time);
     } else {
       finding.verdict =
           fmt::format("out of scope: it was waiting to be fetched, and on {} the settings left it out", time);
@@ -186,6 +192,12 @@ void Judge(Finding& finding) {
     case UrlPlace::kFront:
       finding.verdict = "waiting for its host's turn: " + at.detail + again;
       return;
+    case UrlPlace::kParked:
+      finding.verdict = fmt::format(
+          "parked, not fetched: a trap by {}{}; it is looked at again when URLs of this form "
+          "give something new (docs/traps.md)",
+          at.form.empty() ? "the new hosts of its domain" : "the form " + at.form, again);
+      return;
     case UrlPlace::kBack:
       finding.verdict = "waiting for its host, which is fetched from one page at a time: " + at.detail + again;
       return;
@@ -224,6 +236,9 @@ void PrintJson(const Finding& finding) {
   json["queues_ahead"] = at.queues_ahead && finding.where == "budget_queue" ? Json(*at.queues_ahead) : Json();
   json["robots_allowed"] = at.robots_allowed ? Json(*at.robots_allowed) : Json();
   json["robots"] = at.robots;
+  json["form"] = at.form;
+  json["idle"] = at.idle;
+  json["shorter"] = at.shorter;
   json["log"] = finding.log;
   json["log_lines"] = finding.log_lines;
   json["checkpoint"] = TimeOfCheckpoint(at.checkpoint_unix_ns);
@@ -259,6 +274,11 @@ void PrintText(const Finding& finding) {
   }
   if (at.shards > 1) fmt::print("  shard    {} of {}\n", at.shard + 1, at.shards);
   fmt::print("  robots   {}\n", at.robots);
+  if (!at.form.empty()) fmt::print("  form     {}\n", at.form);
+  for (const std::string& part : at.idle) {
+    fmt::print("  left out '{}' never changes the page on this host{}\n", part,
+               at.shorter.empty() ? "" : fmt::format(": links to it lead to {}", at.shorter));
+  }
   if (finding.log_lines > finding.log.size()) fmt::print("  log      {}\n", Times(finding.log_lines, "line"));
   const size_t shown = std::min<size_t>(finding.log.size(), 5);
   for (size_t i = finding.log.size() - shown; i < finding.log.size(); ++i) {

@@ -53,7 +53,8 @@ Status Admission::AddToStar(const UrlRecord& record, std::string_view bytes, boo
   }
   const uint32_t budget = known ? heard.budget : star_->BudgetOf(0);
   const uint32_t price =
-      std::max(yield_->Price(GroupsOf(record.url, host_key, key_)), hosts_->Price(pld, host_key, budget));
+      std::max({yield_->Price(GroupsOf(record.url, host_key, key_)), hosts_->Price(pld, host_key, budget),
+                price_of_ ? price_of_(record.url, host_key) : 1});
   return star_->AddUrl({.pld = pld,
                         .pld_name = name,
                         .record = bytes,

@@ -5,8 +5,8 @@
 //                                            └──────────────────────────────────┘
 //
 // Each URL costs its domain's budget a price: 1, or more where the host or the directory yields little that is new
-// (YieldTable), or where the domain has more hosts than its budget allows (HostAllowance). The budget is stored in the
-// record, because the frontier's delays depend on it.
+// (YieldTable, TrapPark), or where the domain has more hosts than its budget allows (HostAllowance). The budget is
+// stored in the record, because the frontier's delays depend on it.
 //
 // Thread: one owner, the shard. No clock, no randomness. Invariant: a URL that Add took is in Star, in Beast, or was
 // returned by Pop; waiting() counts those in Star and Beast.
@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ struct AdmissionOptions {
   BeastOptions beast;
   YieldTable::Options yield;
   HostAllowance::Options hosts;
+  // A further price of a URL (trap_park.h); null: 1.
+  std::function<uint32_t(std::string_view url, uint64_t host_key)> price_of;
   std::string ends_name = "ends";               // name of its manifest section
   uint64_t content_memory = uint64_t{1} << 20;  // fingerprints of recent pages, 8 bytes each
 };
@@ -99,7 +102,11 @@ class Admission {
   class StandingToBeast;
 
   Admission(PayLevelDomains domains, const AdmissionOptions& options)
-      : key_(options.key), domains_(std::move(domains)), content_(options.content_memory), heard_(kHeardEntries) {}
+      : key_(options.key),
+        price_of_(options.price_of),
+        domains_(std::move(domains)),
+        content_(options.content_memory),
+        heard_(kHeardEntries) {}
   Status AddToStar(const UrlRecord& record, std::string_view bytes, bool fresh);
   Status Rebudget();
   void CountEnd(std::string_view url, uint64_t host_key, bool fetched) {
@@ -107,6 +114,7 @@ class Admission {
   }
 
   const HashKey key_;
+  const std::function<uint32_t(std::string_view, uint64_t)> price_of_;
   PayLevelDomains domains_;
   std::unique_ptr<Star> star_;
   std::unique_ptr<Beast> beast_;

@@ -122,6 +122,13 @@ struct Config {
     uint64_t queues = 128;
   } budget;
 
+  struct Traps {
+    bool enabled = false;
+    bool parameters = true;
+    uint64_t evidence = 12;
+    uint64_t least_new = 12;
+  } traps;
+
   struct Fetch {
     uint64_t loops = 1;
     uint64_t connections = 1024;

@@ -214,6 +214,13 @@ const std::vector<ConfigField>& ConfigFields() {
       NUMBER(budget, vouch_percent, 0, 90, "... this percentage of the number of domains that link to it."),
       NUMBER(budget, queues, 2, 1024, "The most queues for URLs of domains that are over their budget."),
 
+      SETTING(traps, enabled,
+              "Park URLs whose form has stopped to give new pages: calendars, session ids, filters without end "
+              "(docs/traps.md). None is dropped."),
+      SETTING(traps, parameters, "Leave out of URLs what never changes the page on their host, such as session ids."),
+      NUMBER(traps, evidence, 4, 16, "Fetches after which a form of URLs is judged."),
+      NUMBER(traps, least_new, 0, 50, "Park URLs if fewer than this percentage of their form's pages were new."),
+
       NUMBER(fetch, loops, 0, 256, "Threads that fetch; 0 for one fewer than there are processors."),
       NUMBER(fetch, connections, 1, 100'000, "Fetches at the same time, over all loops."),
       NUMBER(fetch, connect_timeout, milliseconds(10), hours(1), "Time to connect, TLS included."),

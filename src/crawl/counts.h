@@ -10,7 +10,8 @@
 namespace portolan {
 
 struct CrawlCounts {
-  // A URL that was admitted ends in exactly one of: done (by CountAs), denied, unreachable, excluded, mirrored.
+  // A URL that was admitted ends in exactly one of: done (by CountAs), denied, unreachable, excluded, mirrored,
+  // renamed.
   std::array<uint64_t, kCountAs> done{};
   std::array<uint64_t, kFetchOutcomes> outcomes{};  // of URLs that are done
   std::array<uint64_t, 1000> statuses{};            // of answers; index 0: no status or one out of range
@@ -18,6 +19,7 @@ struct CrawlCounts {
   uint64_t unreachable = 0;                         // robots.txt could not be fetched
   uint64_t excluded = 0;  // scope, rules, block lists or limits have changed since it was found
   uint64_t mirrored = 0;  // its host repeats another one, whose page is fetched instead
+  uint64_t renamed = 0;   // has a parameter that never changes the page: the URL without it was offered instead
   uint64_t fetches = 0;   // answers and failures, robots.txt and repeats included
   uint64_t robots = 0;    // of them: robots.txt
   uint64_t retries = 0;   // fetches that will be repeated
@@ -43,6 +45,8 @@ struct CrawlCounts {
   uint64_t late_duplicates = 0;  // that were found to be so only after they were archived
   uint64_t seeds = 0;
   uint64_t outages = 0;    // of the network, or of the name servers
+  uint64_t held = 0;       // URLs parked because their form gives nothing new; one that is parked again counts again
+  uint64_t shortened = 0;  // links from which a parameter that never changes the page was left out
   uint64_t shortages = 0;  // how often there was no descriptor for another connection
 
   // Adds the counts of another shard.
@@ -66,15 +70,15 @@ struct CrawlCounts {
   // Pages: answers of class 2xx, without robots.txt.
   uint64_t pages() const { return done[static_cast<size_t>(CountAs::kFetched)]; }
   uint64_t finished() const {
-    uint64_t sum = denied + unreachable + excluded + mirrored;
+    uint64_t sum = denied + unreachable + excluded + mirrored + renamed;
     for (const uint64_t count : done) sum += count;
     return sum;
   }
 
-  static const std::array<uint64_t CrawlCounts::*, 30> kSingle;  // all counts that are single numbers
+  static const std::array<uint64_t CrawlCounts::*, 33> kSingle;  // all counts that are single numbers
 };
 
-inline constexpr std::array<uint64_t CrawlCounts::*, 30> CrawlCounts::kSingle = {
+inline constexpr std::array<uint64_t CrawlCounts::*, 33> CrawlCounts::kSingle = {
     &CrawlCounts::denied,        &CrawlCounts::unreachable,  &CrawlCounts::excluded,       &CrawlCounts::fetches,
     &CrawlCounts::robots,        &CrawlCounts::retries,      &CrawlCounts::wire_bytes,     &CrawlCounts::body_bytes,
     &CrawlCounts::archived,      &CrawlCounts::links,        &CrawlCounts::out_of_scope,   &CrawlCounts::too_deep,
@@ -82,7 +86,8 @@ inline constexpr std::array<uint64_t CrawlCounts::*, 30> CrawlCounts::kSingle = 
     &CrawlCounts::too_many_hops, &CrawlCounts::url_too_long, &CrawlCounts::too_many_links, &CrawlCounts::seeds,
     &CrawlCounts::outages,       &CrawlCounts::shortages,    &CrawlCounts::by_rule,        &CrawlCounts::blocked,
     &CrawlCounts::over_limit,    &CrawlCounts::dropped,
-    &CrawlCounts::mirrored,      &CrawlCounts::copied_links, &CrawlCounts::duplicates,     &CrawlCounts::late_duplicates};
+    &CrawlCounts::mirrored,      &CrawlCounts::copied_links, &CrawlCounts::duplicates,     &CrawlCounts::late_duplicates,
+    &CrawlCounts::renamed,       &CrawlCounts::held,         &CrawlCounts::shortened};
 // A count that is missing in the list would be lost when shards are added up.
 static_assert(sizeof(CrawlCounts) == sizeof(CrawlCounts::done) + sizeof(CrawlCounts::outcomes) +
                                          sizeof(CrawlCounts::statuses) +

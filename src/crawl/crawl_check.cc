@@ -117,13 +117,14 @@ class Checker {
     if (census.urls() != seen.unique) {
       Report(fmt::format(
           "urls: {} were new, but {} are accounted for: {} wait for their budget, {} at the gate, {} in the frontier "
-          "(without {} requests for robots.txt), {} are done",
+          "(without {} requests for robots.txt), {} are parked, {} are done",
           seen.unique, census.urls(), census.admission, census.gate, census.frontier + census.in_flight - census.robots,
-          census.robots, census.finished));
+          census.robots, census.parked, census.finished));
     }
     // A URL whose rules were too old when its turn came has entered twice. One that is out of scope now may not have
-    // entered at all.
-    if (seen.unique - std::min(seen.unique, census.admission) > gate.entered + shard.counts().excluded) {
+    // entered at all, and one that is parked may not have.
+    if (seen.unique - std::min(seen.unique, census.admission) >
+        gate.entered + shard.counts().excluded + census.parked) {
       Report(fmt::format("urls: {} were new and {} wait for their budget, but only {} reached the gate", seen.unique,
                          census.admission, gate.entered));
     }

@@ -70,7 +70,7 @@ Status Driver::TakeTurn(uint32_t index, Moment now) {
 bool Driver::HasNews(uint32_t index) {
   Seat& seat = seats_[index];
   const Shard& shard = *shards_[index];
-  bool news = !seat.status || shard.has_troubles() || shard.counts().shortages != seat.shortages;
+  bool news = !seat.status || shard.has_troubles() || shard.has_notes() || shard.counts().shortages != seat.shortages;
   // What the shard took had been on its way, which may have been the only reason why the crawl could not end.
   news = (seat.took && shard.only_waits()) || news;
   news = std::exchange(seat.state, shard.state()) != shard.state() || news;
@@ -204,6 +204,9 @@ void Driver::NoteOutage(std::string_view what) {
 
 // On the open web dead hosts are normal and not worth a message.
 void Driver::NoteTroubles(Shard& shard) {
+  if (shard.has_notes()) {
+    for (const std::string& note : shard.TakeNotes()) Log(LogLevel::kInfo, note, {});
+  }
   const LogLevel level = options_.tell_troubles ? LogLevel::kWarn : LogLevel::kDebug;
   for (const HostTrouble& trouble : shard.TakeTroubles()) {
     if (troubles_told_ > kToldTroubles) return;

@@ -38,7 +38,10 @@ struct Names {
         beast(ShardName(shard, BeastOptions().name)),
         gate(ShardName(shard, GateOptions().name)),
         frontier(ShardName(shard, FrontierOptions().name)),
-        arrivals(ShardName(shard, kArrivals)) {}
+        arrivals(ShardName(shard, kArrivals)),
+        parked(ShardName(shard, TrapOptions().queue)),
+        traps(ShardName(shard, TrapTable::Options().name)),
+        idle(ShardName(shard, IdleParameters::Options().name)) {}
 
   std::string seen;
   std::string star;
@@ -46,6 +49,9 @@ struct Names {
   std::string gate;
   std::string frontier;
   std::string arrivals;
+  std::string parked;
+  std::string traps;
+  std::string idle;
 };
 
 class Search {
@@ -60,10 +66,12 @@ class Search {
   Result<UrlWhereabouts> Run() {
     result_.sequence = manifest_.sequence();
     RETURN_IF_ERROR(InFrontier());
+    if (!found()) RETURN_IF_ERROR(InPark());
     if (!found()) RETURN_IF_ERROR(InGate());
     if (!found()) RETURN_IF_ERROR(InBudget());
     RETURN_IF_ERROR(InSeen());
     RETURN_IF_ERROR(OfDomain());
+    RETURN_IF_ERROR(OfForm());
     RETURN_IF_ERROR(OfRobots());
     return result_;
   }
@@ -103,6 +111,8 @@ class Search {
 
   Status InFrontier();
   Result<bool> InSpill(const std::vector<SpillRef>& refs);
+  Status InPark();
+  Status OfForm();
   Status InGate();
   Status InBudget();
   Status InSeen();
@@ -220,6 +230,30 @@ Result<bool> Search::InSpill(const std::vector<SpillRef>& refs) {
     }
   }
   return false;
+}
+
+Status Search::InPark() {
+  ASSIGN_OR_RETURN(const bool there, InQueue(names_.parked, "the parked URLs"));
+  if (there) Found(UrlPlace::kParked, "parked");
+  return {};
+}
+
+// What is known of URLs of this form.
+Status Search::OfForm() {
+  ASSIGN_OR_RETURN(const ManifestSection* parked, manifest_.Find(names_.parked, DiskQueue::kKind));
+  if (parked == nullptr) return {};
+  ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create(key_));
+  const uint64_t host = HostKey(url_, key_);
+  ASSIGN_OR_RETURN(const auto table, TrapTable::OpenCommitted(env_, manifest_, {.name = names_.traps}));
+  const UrlShape shape = ShapeOf(url_, host, domains.Key(url_, host), key_);
+  if (const TrapVerdict verdict = table->Judge(shape); verdict.known) {
+    result_.form = fmt::format("{}: {}, its price is {}", ShapeWords(url_, shape, verdict.group),
+                               YieldWords(verdict.seen, verdict.points), verdict.price);
+  }
+  ASSIGN_OR_RETURN(const auto idle, IdleParameters::OpenCommitted(env_, manifest_, {.name = names_.idle, .key = key_}));
+  result_.idle = idle->IdleOf(url_, host);
+  if (!result_.idle.empty() && !idle->Without(url_, host, result_.shorter)) result_.shorter.clear();
+  return {};
 }
 
 Status Search::InGate() {
@@ -381,6 +415,8 @@ std::string_view UrlPlaceName(UrlPlace place) {
       return "front";
     case UrlPlace::kBack:
       return "back";
+    case UrlPlace::kParked:
+      return "parked";
   }
   return "unknown";
 }

@@ -1,9 +1,9 @@
 // Where is a URL now? Looks it up in the last committed state of a crawl, and changes nothing.
 //
 // A URL that URLseen called new is in exactly one place (shard.h). The search goes backwards along the URL's path and
-// ends where it is found: back queues (the frontier's snapshot and spill), front queues, the robots loop, BEAST's
-// queues and Q_F, STAR, and the links that URLseen has not answered. A URL that is in none of them and known to URLseen
-// is done: the crawl log says how it ended (log_search.h).
+// ends where it is found: parked URLs, back queues (the frontier's snapshot and spill), front queues, the robots loop,
+// BEAST's queues and Q_F, STAR, and the links that URLseen has not answered. A URL that is in none of them and known to
+// URLseen is done: the crawl log says how it ended (log_search.h).
 //
 // Everything is streamed: a large crawl takes as long as the disk needs to read its files, and `progress` says which
 // file is read. A running crawl may remove files that are being read: then the search begins again with the newer
@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "disk/manifest.h"
@@ -34,6 +35,7 @@ enum class UrlPlace : uint8_t {
   kRobots,        // in the robots loop
   kFront,         // in a front queue
   kBack,          // in its host's back queue, or in flight
+  kParked,        // its form gave nothing new (trap_park.h)
 };
 std::string_view UrlPlaceName(UrlPlace place);
 
@@ -49,6 +51,9 @@ struct UrlWhereabouts {
   uint32_t attempts = 0;                 // fetches that failed, as its record says
   std::string via;                       // the page on which it was found first, as its record says; empty: none
 
+  std::string form;                    // what decides about URLs of its form, with figures; empty: nothing is known
+  std::vector<std::string> idle;       // parts of the URL that never change the page on its host
+  std::string shorter;                 // the URL without them; empty: there are none
   bool budgets = false;                // the crawl has them
   std::string domain_name;             // its pay-level domain
   std::optional<DomainLine> domain;    // what STAR knows of that domain; empty: nothing

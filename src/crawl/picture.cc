@@ -7,6 +7,7 @@ namespace {
 
 constexpr size_t kShownHosts = 5;  // of CrawlProgress
 constexpr size_t kShownUrls = 5;   // likewise
+constexpr size_t kShownForms = 5;  // likewise
 
 template <typename T>
 void Append(std::vector<T>& to, std::vector<T>&& more) {
@@ -30,6 +31,8 @@ void AddShard(const Shard& shard, Moment now, CrawlProgress& picture) {
   picture.at_gate += census.gate;
   picture.waiting += census.frontier;
   picture.in_flight += census.in_flight;
+  picture.parked += census.parked;
+  if (shard.traps() != nullptr) Append(picture.parked_forms, shard.traps()->Forms(kShownForms));
   picture.hosts += shard.frontier().counts().hosts;
   picture.rules_reads += shard.gate().rules_reads();
   picture.rules_reads_at_fetch += shard.gate().rules_reads_at_fetch();
@@ -63,6 +66,7 @@ void FinishPicture(CrawlProgress& picture) {
   Cut(picture.top_hosts, kShownHosts, [](const HostShare& a, const HostShare& b) {
     return a.answers != b.answers ? a.answers > b.answers : a.host < b.host;
   });
+  Cut(picture.parked_forms, kShownForms, [](const ParkedForm& a, const ParkedForm& b) { return a.urls > b.urls; });
   Cut(picture.flying, kShownUrls, [](const FlyingUrl& a, const FlyingUrl& b) { return a.seconds > b.seconds; });
   Cut(picture.awaited, kShownUrls, [](const AwaitedUrl& a, const AwaitedUrl& b) { return a.seconds < b.seconds; });
   if (picture.unreachable_hosts.size() > Shard::kNotes) picture.unreachable_hosts.resize(Shard::kNotes);

@@ -66,6 +66,13 @@ std::vector<LeftOut> LeftOutOf(const CrawlCounts& counts, const LeftOutLimits& l
   return all;
 }
 
+std::string ParkedWords(const ParkedForm& form) {
+  return fmt::format("{} {}: {}, {}", form.host, form.form, Counted(form.urls, "URL"),
+                     form.form == "its hosts" && form.seen == 0
+                         ? std::string("more new hosts than its pages have earned so far")
+                         : YieldWords(form.seen, form.points));
+}
+
 std::string LeftOutWords(const LeftOut& left_out) {
   return fmt::format("{} {} ({})", left_out.count, left_out.what, left_out.setting);
 }
@@ -107,6 +114,14 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["at_gate"] = progress.at_gate;
   json["unanswered"] = progress.unanswered;
   json["in_flight"] = progress.in_flight;
+  json["parked"] = progress.parked;
+  json["parked_forms"] = nlohmann::ordered_json::array();
+  for (const ParkedForm& form : progress.parked_forms) {
+    json["parked_forms"].push_back(
+        {{"host", form.host}, {"form", form.form}, {"urls", form.urls}, {"words", ParkedWords(form)}});
+  }
+  json["renamed"] = counts.renamed;
+  json["shortened"] = counts.shortened;
   json["hosts"] = progress.hosts;
   json["robots_denied"] = counts.denied;
   json["robots_unreachable"] = counts.unreachable;

@@ -10,6 +10,7 @@
 
 #include "crawl/counts.h"
 #include "crawl/host_tally.h"
+#include "crawl/trap_park.h"
 #include "crawl/trouble.h"
 #include "crawl/turn_times.h"
 
@@ -33,7 +34,9 @@ struct CrawlProgress {
   uint64_t at_gate = 0;       // URLs that wait for robots.txt
   uint64_t waiting = 0;       // URLs in the frontier
   uint64_t in_flight = 0;
-  uint64_t hosts = 0;  // in the frontier's memory
+  uint64_t parked = 0;                   // URLs whose form gives nothing new (docs/traps.md)
+  std::vector<ParkedForm> parked_forms;  // of this run, the few with the most URLs
+  uint64_t hosts = 0;                    // in the frontier's memory
   uint32_t shards = 1;
   uint64_t rss_bytes = 0;
   uint64_t checkpoints = 0;          // of this run
@@ -73,6 +76,8 @@ struct LeftOutLimits {
   uint64_t max_links = 0;
   uint64_t max_body = 0;
 };
+// "example.org /calendar/#/#/: 120 URLs, 1 of its last 40 fetches brought something new"
+std::string ParkedWords(const ParkedForm& form);
 std::vector<LeftOut> LeftOutOf(const CrawlCounts& counts, const LeftOutLimits& limits);
 // "365 links deeper than 100 (crawl.max_depth)"
 std::string LeftOutWords(const LeftOut& left_out);

@@ -22,14 +22,15 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   for (std::string* const name :
        {&options.seen.name, &options.gate.name, &options.frontier.name, &options.admission.star.name,
         &options.admission.beast.name, &options.admission.yield.name, &options.admission.hosts.name,
-        &options.admission.ends_name, &options.content.name}) {
+        &options.admission.ends_name, &options.content.name, &options.traps.table.name, &options.traps.idle.name,
+        &options.traps.name, &options.traps.queue}) {
     *name = ShardName(options.shard, *name);
   }
   options.frontier.shards = options.admission.star.share = options.shards;
   options.frontier.shard = options.shard;
   options.scope.key = options.key;
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
-  options.admission.key = options.gate.key = options.frontier.key = options.content.key = options.key;
+  options.admission.key = options.gate.key = options.frontier.key = options.content.key = options.traps.key = options.key;
   std::unique_ptr<Shard> shard(new Shard(ports, options, std::move(scope)));
   if (options.shards > 1) {
     ASSIGN_OR_RETURN(shard->domains_, PayLevelDomains::Create(options.key));
@@ -37,6 +38,14 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
       const uint32_t owner = ShardOfDomain(pld, raw->options_.shards);
       if (!raw->Here(owner)) raw->exchange_->Raise(owner, pld);
       return !raw->Here(owner);
+    };
+  }
+  // With traps off, URLs that were parked before are let go.
+  ASSIGN_OR_RETURN(const ManifestSection* parked, manifest.Find(options.traps.queue, DiskQueue::kKind));
+  if (options.traps.enabled || parked != nullptr) {
+    ASSIGN_OR_RETURN(shard->park_, TrapPark::Open(env, manifest, options.traps));
+    options.admission.price_of = [park = shard->park_.get()](std::string_view url, uint64_t host_key) {
+      return park->Price(url, host_key);
     };
   }
   ASSIGN_OR_RETURN(shard->seeds_, DiskQueue::Open(env, manifest, {.name = ShardName(options.shard, kSeedQueue)}));
@@ -212,6 +221,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       admission_->Observe(record.url, flight.host, result);
       window_.OnFetched();
     }
+    if (park_ != nullptr) park_->Observe(record, flight.host, result);
     DropByRule(record, result, line);
     if (!line.dropped && IsLookedAt(result)) RETURN_IF_ERROR(LookAtContent(result, record, line, links));
     EndUrl(record, result, std::move(line));
@@ -261,6 +271,7 @@ void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
 void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, const Rule* rule,
                          std::string_view counterpart) {
   if (admission_ != nullptr) admission_->OnDenied(record.url);
+  if (park_ != nullptr) park_->OnUnfetched(record.url, HostKey(record.url, options_.key));
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
   BringBack(record);
   PageResult none;
@@ -278,7 +289,7 @@ void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment n
 }
 
 Status Shard::AddNew(const UrlRecord& record, GateSink& sink, Moment now) {
-  return admission_ == nullptr ? AddToGate(record, sink, now) : admission_->Add(record);
+  return admission_ == nullptr ? ParkOrAddToGate(record, sink, now) : admission_->Add(record);
 }
 
 // REQUIRES: the gate has room.
@@ -337,8 +348,14 @@ Status Shard::OfferLinks(const PageResult& result, const UrlRecord& record, cons
       const uint64_t target = admission_->PayLevelKey(url, link.host_hash);
       if (target != pld) RETURN_IF_ERROR(admission_->Vouch(pld, target));
     }
+    uint64_t hash = link.hash;
+    if (park_ != nullptr && Here(owner) && park_->Without(url, link.host_hash, shorter_)) {
+      found.url = shorter_;
+      hash = options_.key.Hash(shorter_);
+      ++counts_.shortened;
+    }
     EncodeUrlRecord(found, encoded_);
-    RETURN_IF_ERROR(Offer(link.hash, encoded_, owner));
+    RETURN_IF_ERROR(Offer(hash, encoded_, owner));
   }
   return {};
 }
@@ -351,6 +368,7 @@ Shard::Census Shard::TakeCensus() const {
   census.admission = admission_ == nullptr ? 0 : admission_->waiting();
   census.gate = gate_->waiting();
   census.frontier = frontier_->counts().waiting();
+  census.parked = park_ == nullptr ? 0 : park_->parked();
   census.in_flight = in_flight_.size();
   census.finished = counts_.finished();
   census.robots = robots_open_;
@@ -373,6 +391,9 @@ std::vector<Checkpointable*> Shard::Checkpointables() {
   if (content_ != nullptr) {
     for (Checkpointable* part : content_->Checkpointables()) all.push_back(part);
     all.push_back(mirrors_.get());
+  }
+  if (park_ != nullptr) {
+    for (Checkpointable* part : park_->Checkpointables()) all.push_back(part);
   }
   return all;
 }

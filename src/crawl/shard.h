@@ -12,15 +12,16 @@
 //   link found → in scope, or needed to show a page that is? not too deep? → UrlSeen (new?) → Admission (does its
 //   domain deserve it now?) → Gate (robots.txt allows?) → Frontier (when?) → in scope and allowed still? → fetch →
 //   its links …
+// A URL whose turn has come, but whose form gave nothing new, is parked instead of fetched (trap_park.h).
 // Without budgets there is no Admission: new URLs go to the gate at once.
 //
 // After each event it pumps: results of merges move on, tasks are dispatched while connections are free, merges are
 // started when the frontier is hungry. A pump does a bounded amount of work; NextWake() says when OnTick is due.
 //
 // Thread: one. Invariant: every URL that UrlSeen called new is in exactly one place: admission, gate, frontier (front
-// queue, back queue, spill), in flight, or done; TakeCensus() counts them. So a checkpoint is possible between any two
-// events. Memory bound: that of its parts. Errors: a Status with an error means that the disk failed and the state may
-// be wrong: stop and go back to the last checkpoint; with kNoSpace, do so when there is room again.
+// queue, back queue, spill), parked, in flight, or done; TakeCensus() counts them. So a checkpoint is possible between
+// any two events. Memory bound: that of its parts. Errors: a Status with an error means that the disk failed and the
+// state may be wrong: stop and go back to the last checkpoint; with kNoSpace, do so when there is room again.
 //
 // Room: each part says how much it can certainly take (Room), and no more is moved to it. A result of a fetch is taken
 // as a whole: the driver asks HasRoomFor first, and keeps the result if there is no room (inbox.h). Until it is taken
@@ -78,6 +79,7 @@
 #include "crawl/pay_level.h"
 #include "crawl/scope.h"
 #include "crawl/shard_options.h"
+#include "crawl/trap_park.h"
 #include "crawl/trouble.h"
 #include "crawl/turn_times.h"
 #include "disk/manifest.h"
@@ -162,12 +164,13 @@ class Shard : public Checkpointable {
     uint64_t admission = 0;   // in STAR, BEAST's queues or Q_F
     uint64_t gate = 0;
     uint64_t frontier = 0;
+    uint64_t parked = 0;  // in the queue of those whose form gives nothing new
     uint64_t in_flight = 0;
     uint64_t finished = 0;
     uint64_t robots = 0;  // of frontier and in_flight: fetches of robots.txt, which are not URLs of the crawl
 
     // URLs that URLseen called new, each counted once.
-    uint64_t urls() const { return admission + gate + frontier + in_flight - robots + finished; }
+    uint64_t urls() const { return admission + gate + frontier + parked + in_flight - robots + finished; }
   };
   Census TakeCensus() const;
 
@@ -181,6 +184,7 @@ class Shard : public Checkpointable {
   const Admission* admission() const { return admission_.get(); }  // null without budgets
   const ContentSeen* content() const { return content_.get(); }    // null without content-seen
   const MirrorTable* mirrors() const { return mirrors_.get(); }    // likewise
+  const TrapPark* traps() const { return park_.get(); }            // null without traps
   int64_t running_ns(Moment now) const { return ran_before_ns_ + (now.now_ns - opened_ns_); }
   // The limit that ended the crawl: "max_pages" …; empty if none is reached.
   std::string_view limit_reached() const { return limits_->reached(); }
@@ -190,6 +194,9 @@ class Shard : public Checkpointable {
   // Hosts that do not answer: what was noted since the last call, at most kNotes.
   bool has_troubles() const { return !troubles_.empty(); }
   std::vector<HostTrouble> TakeTroubles() { return std::exchange(troubles_, {}); }
+  // What was learnt about parameters since the last call, in sentences.
+  bool has_notes() const { return park_ != nullptr && park_->has_notes(); }
+  std::vector<std::string> TakeNotes() { return park_->TakeNotes(); }
   // The first kNotes hosts that were given up in this run.
   const std::vector<HostTrouble>& given_up() const { return given_up_; }
   // The `max` fetches that have been running longest, the oldest first.
@@ -303,6 +310,12 @@ class Shard : public Checkpointable {
   uint64_t RoomForNew() const { return admission_ == nullptr ? gate_->Room() : admission_->Room(); }
   Status AddNew(const UrlRecord& record, GateSink& sink, Moment now);
   Status Admit(Moment now, bool* moved);
+  Status Unpark(Moment now, bool* moved);
+  // Parks a URL whose turn has come, or offers it under a shorter name; true if it is not to be fetched.
+  Result<bool> Divert(const Dispatch& dispatch, Moment now);
+  // To the robots loop, or to the parked URLs: so that no robots.txt is fetched for one host after the other of a
+  // wildcard. REQUIRES: the gate has room.
+  Status ParkOrAddToGate(const UrlRecord& record, GateSink& sink, Moment now);
   // Admitted URLs that are not fetched, except those of hosts that do not answer and those far back in a giant's queue.
   uint64_t Pending() const { return frontier_->counts().near() + AtGate(); }
   // New URLs are not wanted while queues hold some that may go on; with budgets also while the window is full.
@@ -369,6 +382,7 @@ class Shard : public Checkpointable {
   std::unique_ptr<DiskQueue> arrivals_;
   std::unique_ptr<UrlSeen> seen_;
   std::unique_ptr<Admission> admission_;  // null without budgets
+  std::unique_ptr<TrapPark> park_;        // null if traps are off, and always were
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Frontier> frontier_;
   std::unique_ptr<PageLimits> page_limits_;  // null: no rule limits pages
@@ -382,6 +396,7 @@ class Shard : public Checkpointable {
   std::string encoded_;  // scratch
   std::string message_;  // scratch
   Status brought_back_;  // an error of BringBack, returned by the next Pump
+  std::string shorter_;  // scratch
 
   // For displays only: no decision depends on these. Each has at most kFailures or kNotes entries.
   static constexpr size_t kFailures = 1024;

@@ -71,8 +71,19 @@ Status Shard::OnArrival(std::string_view message, Moment now) {
   if (!crossing) return Fail(ErrorCode::kCorrupt, "a message from another shard is not valid");
   next_wake_ns_ = now.now_ns;
   switch (crossing->kind) {
-    case Crossing::Kind::kLink:
+    case Crossing::Kind::kLink: {
+      if (park_ != nullptr) {
+        std::optional<UrlRecord> found = DecodeUrlRecord(crossing->record);
+        if (!found) return Fail(ErrorCode::kCorrupt, "a link from another shard is not a URL record");
+        if (park_->Without(found->url, HostKey(found->url, options_.key), shorter_)) {
+          found->url = shorter_;
+          EncodeUrlRecord(*found, encoded_);
+          ++counts_.shortened;
+          return seen_->Add(options_.key.Hash(shorter_), encoded_);
+        }
+      }
       return seen_->Add(crossing->hash, crossing->record);
+    }
     case Crossing::Kind::kRobotsRequest: {
       const std::optional<UrlRecord> request = DecodeUrlRecord(crossing->record);
       if (!request) return Fail(ErrorCode::kCorrupt, "a robots.txt request from another shard is not a URL record");

@@ -13,6 +13,7 @@
 #include "crawl/limits.h"
 #include "crawl/outage.h"
 #include "crawl/scope.h"
+#include "crawl/trap_park.h"
 #include "crawl/turn_times.h"
 #include "flow/fetch.h"
 #include "flow/fetch_line.h"
@@ -84,6 +85,7 @@ struct ShardOptions {
   bool archived = false;      // of them only those that are archived count
   DuplicatePolicy duplicates = DuplicatePolicy::kMark;
   ContentSeenOptions content;
+  TrapOptions traps;
   OutageOptions outage;
   // Shared by all shards of the crawl, made from max_pages, max_bytes and max_time_ns; null: Open makes one.
   std::shared_ptr<Limits> limits = nullptr;

@@ -35,6 +35,7 @@ Status Shard::Pump(Moment now) {
   const bool ending = stopping_ || limited;
   if (!ending) RETURN_IF_ERROR(OfferArrivals(&moved, now));
   if (!ending && !inbox_waits_) RETURN_IF_ERROR(OfferSeeds(&moved));
+  if (!ending && park_ != nullptr) RETURN_IF_ERROR(Unpark(now, &moved));
   if (!limited) WakeBy(Later(now.now_ns, limits_->TimeLeft(running_ns(now))));
   if (!ending && !paused_) {
     network_.AskWaiting(now.now_ns);
@@ -58,8 +59,14 @@ Status Shard::Pump(Moment now) {
   if (in_flight_.empty()) {
     if (stopping_) {
       state_ = State::kStopped;
-    } else if (limited || (NothingElse() && (content_ == nullptr || content_->waiting() == 0))) {
+    } else if (limited) {
       state_ = State::kDone;
+    } else if (NothingElse()) {
+      if (park_ != nullptr && (park_->scanning() || park_->BeginScan(/*idle=*/true))) {
+        next_wake_ns_ = now.now_ns;
+      } else if (content_ == nullptr || content_->waiting() == 0) {
+        state_ = State::kDone;
+      }
     }
   }
   return {};
@@ -113,12 +120,68 @@ Status Shard::Admit(Moment now, bool* moved) {
     for (const std::string& bytes : records) {
       const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
       if (!record) return Fail(ErrorCode::kCorrupt, "a budget queue (beast) holds bytes that are not a URL record");
-      RETURN_IF_ERROR(AddToGate(*record, passed, now));
+      RETURN_IF_ERROR(ParkOrAddToGate(*record, passed, now));
     }
     admitted += records.size();
     *moved = true;
   }
   return {};
+}
+
+// Parked URLs that a scan lets through go to the robots loop: their rules may have become too old.
+Status Shard::Unpark(Moment now, bool* moved) {
+  if (!park_->scanning() && !park_->BeginScan(/*idle=*/false)) return {};
+  GateToFrontier passed(*this, now);
+  for (uint64_t step = 0; step < kMoveStep / 16 && park_->scanning() && gate_->Room() > 0; ++step) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> bytes, park_->NextReleased(/*max=*/16));
+    *moved = true;
+    if (!bytes) continue;
+    RETURN_IF_ERROR(AddToGate(DecodeUrlRecord(*bytes).value(), passed, now));
+  }
+  return {};
+}
+
+Status Shard::ParkOrAddToGate(const UrlRecord& record, GateSink& sink, Moment now) {
+  if (park_ == nullptr) return AddToGate(record, sink, now);
+  UrlRecord passed = record;
+  switch (park_->Hold(record, HostKey(record.url, options_.key))) {
+    case TrapPark::Turn::kPark:
+      ++counts_.held;
+      EncodeUrlRecord(record, encoded_);
+      return park_->Park(encoded_);
+    case TrapPark::Turn::kProbe:
+      passed.probe = true;
+      break;
+    case TrapPark::Turn::kFetch:
+      break;
+  }
+  return AddToGate(passed, sink, now);
+}
+
+Result<bool> Shard::Divert(const Dispatch& dispatch, Moment now) {
+  const UrlRecord& record = dispatch.record;
+  if (park_ == nullptr || record.kind != UrlKind::kPage || record.requisite > 0) return false;
+  const bool seed = record.depth == 0 && record.hops == 0;
+  if (!seed && record.attempts == 0 && seen_->Room() > 0 && park_->Without(record.url, dispatch.host, shorter_)) {
+    const std::string copy = EncodeUrlRecord(record);  // Skip frees the slot's copy
+    frontier_->Skip(dispatch.slot);
+    UrlRecord renamed = DecodeUrlRecord(copy).value();
+    const UrlRecord old = renamed;
+    renamed.url = shorter_;
+    renamed.robots = {};
+    renamed.budget = 0;
+    EncodeUrlRecord(renamed, encoded_);
+    RETURN_IF_ERROR(seen_->Add(options_.key.Hash(shorter_), encoded_));
+    ++counts_.renamed;
+    EndUnfetched(old, "renamed", now);
+    return true;
+  }
+  if (park_->Hold(record, dispatch.host) != TrapPark::Turn::kPark) return false;
+  ++counts_.held;
+  const std::string copy = EncodeUrlRecord(record);
+  frontier_->Skip(dispatch.slot);
+  RETURN_IF_ERROR(park_->Park(copy));
+  return true;
 }
 
 // Called after each dispatch. When the frontier's memory is full, URLs wait in its front queues: more would not help.
@@ -196,6 +259,7 @@ void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
   line.via = dispatch.record.via.ToString();
   line.attempt = 0;
   if (admission_ != nullptr && dispatch.record.kind != UrlKind::kRobots) admission_->OnDenied(dispatch.record.url);
+  if (park_ != nullptr && dispatch.record.kind != UrlKind::kRobots) park_->OnUnfetched(line.url, dispatch.host);
   EndUrl(dispatch.record, result, line);
 }
 
@@ -225,6 +289,8 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
     if (const KeptOut why = WhatKeepsOut(record, dispatch.host, &rules)) {
       return LeaveOut(dispatch, why, now);
     }
+    ASSIGN_OR_RETURN(const bool diverted, Divert(dispatch, now));
+    if (diverted) return {};
     if (const std::string counterpart = CounterpartOf(record); !counterpart.empty()) {
       return LeaveToCounterpart(dispatch, counterpart, now);
     }

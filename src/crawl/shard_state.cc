@@ -53,6 +53,9 @@ void ForEachCount(Counts& counts, Each each) {
   each("blocked", counts.blocked);
   each("over_limit", counts.over_limit);
   each("dropped", counts.dropped);
+  each("renamed", counts.renamed);
+  each("held", counts.held);
+  each("shortened", counts.shortened);
 }
 
 }  // namespace

@@ -104,9 +104,16 @@ ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::
   admission.star.vouch_base = static_cast<uint32_t>(config.budget.vouch_base);
   admission.star.vouch_percent = static_cast<uint32_t>(config.budget.vouch_percent);
   admission.beast.max_queues = static_cast<uint32_t>(config.budget.queues);
-  admission.yield.memory = memory.tables / 4;
-  admission.hosts.memory = memory.tables / 2;
-  admission.content_memory = memory.tables / 4;
+  admission.yield.memory = memory.tables / 8;
+  admission.hosts.memory = memory.tables / 4;
+  admission.content_memory = memory.tables / 8;
+
+  shard.traps.enabled = config.traps.enabled;
+  shard.traps.parameters = config.traps.parameters;
+  shard.traps.table.memory = memory.tables / 4;
+  shard.traps.table.evidence = static_cast<uint32_t>(config.traps.evidence);
+  shard.traps.table.least_percent = static_cast<uint32_t>(config.traps.least_new);
+  shard.traps.idle.memory = memory.tables / 4;
 
   shard.content_seen = config.content.seen;
   shard.archived = config.archive.enabled;
@@ -183,7 +190,7 @@ PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   page.link = LinksOf(config);
   page.embeds = config.scope.embeds;
   page.requisites = config.scope.requisites;
-  page.similarity = config.page.similarity;
+  page.similarity = config.page.similarity || config.traps.enabled;
   page.canonical = config.page.canonical;
   page.alternates = config.page.alternates;
   page.x_robots_tag = config.page.x_robots_tag;

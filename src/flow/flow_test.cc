@@ -190,6 +190,9 @@ TEST(UrlRecordTest, GoldenBytes) {
   EXPECT_EQ(EncodeUrlRecord(record), Bytes({7,    2,    2,    3,    5,    2,    4,    0xbc, 0x9a, 0x78, 0x56,
                                             0x34, 0x12, 0x00, 0xd2, 0x49, 0x6b, 0x34, 0x12, 5,    0x80}) +
                                          "/fromhttps://a.example/b?c");
+  record = {.probe = true, .url = "http://a/"};
+  EXPECT_EQ(EncodeUrlRecord(record), Bytes({8, 0, 0, 0, 0, 0, 0}) + "http://a/");
+  EXPECT_EQ(DecodeUrlRecord(EncodeUrlRecord(record)), record);
   record = {.via = ViaOf("http://b.example/", "http://a/"), .url = "http://a/"};
   EXPECT_EQ(EncodeUrlRecord(record), Bytes({4, 0, 0, 0, 0, 0, 0, 17, 0}) + "http://b.example/http://a/");
   record.stands_in = true;

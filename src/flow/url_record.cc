@@ -14,6 +14,7 @@ constexpr uint8_t kHasRef = 1;
 constexpr uint8_t kHasBudget = 2;
 constexpr uint8_t kHasVia = 4;
 constexpr uint8_t kStandsIn = 8;
+constexpr uint8_t kProbe = 16;
 constexpr size_t kViaLength = 2;
 constexpr uint16_t kViaOfOrigin = 0x8000;
 
@@ -52,7 +53,8 @@ void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
   DCHECK(record.url.starts_with(record.via.origin), "a via of another URL");
   const char head[kHead] = {
       static_cast<char>((record.robots.present() ? kHasRef : 0) | (record.budget != 0 ? kHasBudget : 0) |
-                        (record.via.empty() ? 0 : kHasVia) | (record.stands_in ? kStandsIn : 0)),
+                        (record.via.empty() ? 0 : kHasVia) | (record.stands_in ? kStandsIn : 0) |
+                        (record.probe ? kProbe : 0)),
       static_cast<char>(static_cast<uint8_t>(record.kind) | record.requisite << 4),
       static_cast<char>(record.attempts),
       static_cast<char>(record.hops),
@@ -83,11 +85,12 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
   if (bytes.size() < kHead) return std::nullopt;
   const uint8_t layout = static_cast<uint8_t>(bytes[0]);
   const uint8_t kind = static_cast<uint8_t>(bytes[1]) & 0xf;
-  if ((layout & ~(kHasRef | kHasBudget | kHasVia | kStandsIn)) != 0 || kind > static_cast<uint8_t>(UrlKind::kSitemap))
-    return std::nullopt;
+  constexpr uint8_t kKnown = kHasRef | kHasBudget | kHasVia | kStandsIn | kProbe;
+  if ((layout & ~kKnown) != 0 || kind > static_cast<uint8_t>(UrlKind::kSitemap)) return std::nullopt;
   UrlRecord record;
   record.kind = static_cast<UrlKind>(kind);
   record.stands_in = (layout & kStandsIn) != 0;
+  record.probe = (layout & kProbe) != 0;
   record.requisite = static_cast<uint8_t>(bytes[1]) >> 4;
   record.attempts = static_cast<uint8_t>(bytes[2]);
   record.hops = static_cast<uint8_t>(bytes[3]);

@@ -36,7 +36,10 @@ class Outcomes {
     if (!line.is_object() || line.value("again", false) || line.value("kind", "") == "robots") return std::nullopt;
     const std::string outcome = line.value("outcome", "");
     if (outcome == "late_duplicate") return std::nullopt;  // about a fetch that has a line of its own
-    if (outcome == "robots_denied" || outcome == "out_of_scope" || outcome == "mirror") return 0;
+    if (outcome == "robots_denied" || outcome == "out_of_scope" || outcome == "mirror" ||
+        outcome == "renamed") {
+      return 0;
+    }
     const auto status = line.find("status");
     if (status != line.end() && status->is_number_unsigned()) {
       const uint64_t number = *status;

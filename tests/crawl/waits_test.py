@@ -64,7 +64,7 @@ class Waits(unittest.TestCase):
     def pages(self, count, prefix="/p"):
         links = "".join(f'<a href="{prefix}{i}">x</a>' for i in range(count)).encode()
         for i in range(count):
-            self.site.pages[f"{prefix}{i}"] = (200, HTML, b"page")
+            self.site.pages[f"{prefix}{i}"] = (200, HTML, f"page {prefix}{i}".encode())
         return links
 
     def test_a_dead_seed_is_named_and_holds_nobody(self):
