@@ -191,7 +191,7 @@ TEST(UrlRecordTest, GoldenBytes) {
                                             0x34, 0x12, 0x00, 0xd2, 0x49, 0x6b, 0x34, 0x12, 5,    0x80}) +
                                          "/fromhttps://a.example/b?c");
   record = {.probe = true, .url = "http://a/"};
-  EXPECT_EQ(EncodeUrlRecord(record), Bytes({8, 0, 0, 0, 0, 0, 0}) + "http://a/");
+  EXPECT_EQ(EncodeUrlRecord(record), Bytes({16, 0, 0, 0, 0, 0, 0}) + "http://a/");
   EXPECT_EQ(DecodeUrlRecord(EncodeUrlRecord(record)), record);
   record = {.via = ViaOf("http://b.example/", "http://a/"), .url = "http://a/"};
   EXPECT_EQ(EncodeUrlRecord(record), Bytes({4, 0, 0, 0, 0, 0, 0, 17, 0}) + "http://b.example/http://a/");
