@@ -252,7 +252,7 @@ void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
 void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, std::string_view counterpart) {
   if (admission_ != nullptr) admission_->OnDenied(record.url);
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
-  BringBack(record);
+  if (why != "mirror") BringBack(record);
   PageResult none;
   none.kind = record.kind;
   none.times.begin_unix_ns = now.unix_ns;
