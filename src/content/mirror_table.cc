@@ -136,6 +136,16 @@ void MirrorTable::NoteMissing(std::string_view url) {
   if (Entry* const entry = Find(key_.Hash(OriginOf(url)))) NoteDiffering(*entry);
 }
 
+void MirrorTable::NoteGone(std::string_view url) {
+  const uint64_t hash = key_.Hash(url);
+  RecentSlot(hash) = Recent(hash, kGone);
+}
+
+bool MirrorTable::IsGone(std::string_view url) {
+  const uint64_t hash = key_.Hash(url);
+  return RecentSlot(hash) == Recent(hash, kGone);
+}
+
 std::optional<MirrorTable::Mirror> MirrorTable::MirrorOf(std::string_view url) {
   const Entry* const entry = Find(key_.Hash(OriginOf(url)));
   if (entry == nullptr || !IsMirror(*entry)) return std::nullopt;

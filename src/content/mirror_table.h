@@ -44,10 +44,10 @@ class MirrorTable : public Checkpointable {
   static constexpr size_t kMaxSaved = 1024;
   static constexpr size_t kPages = size_t{1} << 17;
   static constexpr uint32_t kSaved = 8;
-  static constexpr uint32_t kLeast = 16;
+  static constexpr uint32_t kLeast = 12;
   static constexpr uint32_t kWindow = 256;
-  static constexpr uint32_t kSure = 64;        // so much evidence makes sampling rarer
-  static constexpr uint32_t kSampleOften = 8;  // one in so many pages of a mirror is fetched all the same
+  static constexpr uint32_t kSure = 64;         // so much evidence makes sampling rarer
+  static constexpr uint32_t kSampleOften = 16;  // one in so many pages of a mirror is fetched all the same
   static constexpr uint32_t kSampleRarely = 128;
   static constexpr uint32_t kSampleWeight = 8;  // what such a page counts that is not as expected
 
@@ -63,6 +63,11 @@ class MirrorTable : public Checkpointable {
   void Observe(const Page& page);
   // The page has content of its own, and its counterpart does not exist.
   void NoteMissing(std::string_view url);
+
+  // The page cannot be had: it is missing, or forbidden, or fails.
+  void NoteGone(std::string_view url);
+  // NoteGone was called for it, not too long ago.
+  bool IsGone(std::string_view url);
 
   struct Mirror {
     std::string_view original;  // the origin whose pages it repeats
@@ -110,6 +115,7 @@ class MirrorTable : public Checkpointable {
   // A page in the table of recent ones: the upper half of its URL's hash, the lower half of its payload's.
   uint64_t& RecentSlot(uint64_t url) { return pages_[url % kPages]; }
   static uint64_t Recent(uint64_t url, uint64_t payload) { return (url >> 32) << 32 | (payload & 0xffffffff); }
+  static constexpr uint64_t kGone = 0;  // instead of a payload
 
   const std::string name_;
   const HashKey key_;

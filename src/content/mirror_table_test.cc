@@ -89,6 +89,16 @@ TEST(MirrorTableTest, MissingCounterpartsMakeItNoMirror) {
   EXPECT_EQ(OriginalOf(*table, Page(kTwo, 5)), "");
 }
 
+TEST(MirrorTableTest, PagesThatCannotBeHadAreRemembered) {
+  auto table = Open();
+  EXPECT_FALSE(table->IsGone(Page(kOne, 1)));
+  table->NoteGone(Page(kOne, 1));
+  EXPECT_TRUE(table->IsGone(Page(kOne, 1)));
+  EXPECT_FALSE(table->IsGone(Page(kOne, 2)));
+  See(*table, Page(kOne, 1), "");
+  EXPECT_FALSE(table->IsGone(Page(kOne, 1)));
+}
+
 TEST(MirrorTableTest, AMirrorThatChangesStopsToBeOne) {
   auto table = Open();
   for (int i = 0; i < 2000; ++i) See(*table, Page(kOne, i), "");

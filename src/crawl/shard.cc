@@ -273,7 +273,7 @@ void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment n
   if (admission_ != nullptr) admission_->OnDenied(record.url);
   if (park_ != nullptr) park_->OnUnfetched(record.url, HostKey(record.url, options_.key));
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
-  BringBack(record);
+  if (why != "mirror") BringBack(record);
   PageResult none;
   none.kind = record.kind;
   none.times.begin_unix_ns = now.unix_ns;

@@ -291,7 +291,7 @@ class Shard : public Checkpointable {
   uint32_t OwnerOfPayload(const PayloadKey& payload) const { return ShardOfDomain(payload.key, options_.shards); }
   // The page that is fetched instead of one of a mirror; empty: none, it is fetched itself.
   std::string CounterpartOf(const UrlRecord& record);
-  // If `record`, which failed, stood in for a page of a mirror, that page is fetched after all.
+  // `record` failed. If it stood in for a page of a mirror, that page is fetched after all.
   void BringBack(const UrlRecord& record);
   Status TakeBack(const UrlRecord& again);
   Status LeaveToCounterpart(const Dispatch& dispatch, const std::string& counterpart, Moment now);

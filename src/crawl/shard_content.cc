@@ -154,6 +154,7 @@ std::string Shard::CounterpartOf(const UrlRecord& record) {
   const std::optional<MirrorTable::Mirror> mirror = mirrors_->MirrorOf(record.url);
   if (!mirror || options_.key.Hash(record.url) % mirror->sample == 0) return {};
   std::string counterpart = std::string(mirror->original) + std::string(PathAndQueryOf(record.url));
+  if (mirrors_->IsGone(counterpart)) return {};
   UrlRecord found = record;
   found.url = counterpart;
   if (WhatKeepsOut(found, HostKey(counterpart, options_.key))) return {};
@@ -182,6 +183,7 @@ Status Shard::LeaveToCounterpart(const Dispatch& dispatch, const std::string& co
 
 // Needs no room in the exchange: there are no more of these than URLs that were left to a counterpart.
 void Shard::BringBack(const UrlRecord& record) {
+  if (mirrors_ != nullptr && record.kind == UrlKind::kPage) mirrors_->NoteGone(record.url);
   if (!record.stands_in || record.via.empty()) return;
   const std::string url = record.via.ToString();
   UrlRecord again = record;

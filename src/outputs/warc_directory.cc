@@ -200,6 +200,7 @@ void WarcDirectory::MakeRevisit(const ArchiveItem& item) {
   revisit_.unix_seconds = item.unix_seconds;
   revisit_.status = item.status;
   revisit_.mime = "warc/revisit";
+  revisit_.mime_detected = item.mime_detected;
   revisit_.payload_sha1 = item.payload_sha1;
   revisit_.truncated = item.truncated;
   revisit_.redirect = item.redirect;
