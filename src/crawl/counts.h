@@ -30,16 +30,16 @@ struct CrawlCounts {
   uint64_t out_of_scope = 0;  // of them: not in scope; likewise in the next four lines, for other reasons
   uint64_t too_deep = 0;
   uint64_t nofollow = 0;
-  uint64_t sitemaps_off = 0;    // sitemaps, and the settings do not want them
-  uint64_t embeds_off = 0;      // images and scripts, likewise
-  uint64_t offered = 0;         // of them: offered to URLseen
-  uint64_t too_many_hops = 0;   // redirects not followed
-  uint64_t url_too_long = 0;    // not in `links`: the URL was over the limit of length
-  uint64_t too_many_links = 0;  // not in `links`: the page had too many
-  uint64_t by_rule = 0;         // links not followed, and URLs that ended, because a rule excludes them
-  uint64_t blocked = 0;         // the same for block lists
-  uint64_t over_limit = 0;      // and for the page limits of rules
-  uint64_t dropped = 0;         // answers that a rule excludes by size or type: not kept, links not followed
+  uint64_t sitemaps_off = 0;     // sitemaps, and the settings do not want them
+  uint64_t embeds_off = 0;       // images and scripts, likewise
+  uint64_t offered = 0;          // of them: offered to URLseen
+  uint64_t too_many_hops = 0;    // redirects not followed
+  uint64_t url_too_long = 0;     // not in `links`: the URL was over the limit of length
+  uint64_t too_many_links = 0;   // not in `links`: the page had too many
+  uint64_t by_rule = 0;          // links not followed, and URLs that ended, because a rule excludes them
+  uint64_t blocked = 0;          // the same for block lists
+  uint64_t over_limit = 0;       // and for the page limits of rules
+  uint64_t dropped = 0;          // answers that a rule excludes by size or type: not kept, links not followed
   uint64_t copied_links = 0;     // of `links`: not followed, because they are on a copy of a page
   uint64_t duplicates = 0;       // answers whose payload was captured before
   uint64_t late_duplicates = 0;  // that were found to be so only after they were archived
@@ -79,15 +79,17 @@ struct CrawlCounts {
 };
 
 inline constexpr std::array<uint64_t CrawlCounts::*, 33> CrawlCounts::kSingle = {
-    &CrawlCounts::denied,        &CrawlCounts::unreachable,  &CrawlCounts::excluded,       &CrawlCounts::fetches,
-    &CrawlCounts::robots,        &CrawlCounts::retries,      &CrawlCounts::wire_bytes,     &CrawlCounts::body_bytes,
-    &CrawlCounts::archived,      &CrawlCounts::links,        &CrawlCounts::out_of_scope,   &CrawlCounts::too_deep,
-    &CrawlCounts::nofollow,      &CrawlCounts::sitemaps_off, &CrawlCounts::embeds_off,     &CrawlCounts::offered,
-    &CrawlCounts::too_many_hops, &CrawlCounts::url_too_long, &CrawlCounts::too_many_links, &CrawlCounts::seeds,
-    &CrawlCounts::outages,       &CrawlCounts::shortages,    &CrawlCounts::by_rule,        &CrawlCounts::blocked,
-    &CrawlCounts::over_limit,    &CrawlCounts::dropped,
-    &CrawlCounts::mirrored,      &CrawlCounts::copied_links, &CrawlCounts::duplicates,     &CrawlCounts::late_duplicates,
-    &CrawlCounts::renamed,       &CrawlCounts::held,         &CrawlCounts::shortened};
+    &CrawlCounts::denied,         &CrawlCounts::unreachable,   &CrawlCounts::excluded,
+    &CrawlCounts::fetches,        &CrawlCounts::robots,        &CrawlCounts::retries,
+    &CrawlCounts::wire_bytes,     &CrawlCounts::body_bytes,    &CrawlCounts::archived,
+    &CrawlCounts::links,          &CrawlCounts::out_of_scope,  &CrawlCounts::too_deep,
+    &CrawlCounts::nofollow,       &CrawlCounts::sitemaps_off,  &CrawlCounts::embeds_off,
+    &CrawlCounts::offered,        &CrawlCounts::too_many_hops, &CrawlCounts::url_too_long,
+    &CrawlCounts::too_many_links, &CrawlCounts::seeds,         &CrawlCounts::outages,
+    &CrawlCounts::shortages,      &CrawlCounts::by_rule,       &CrawlCounts::blocked,
+    &CrawlCounts::over_limit,     &CrawlCounts::dropped,       &CrawlCounts::mirrored,
+    &CrawlCounts::copied_links,   &CrawlCounts::duplicates,    &CrawlCounts::late_duplicates,
+    &CrawlCounts::renamed,        &CrawlCounts::held,          &CrawlCounts::shortened};
 // A count that is missing in the list would be lost when shards are added up.
 static_assert(sizeof(CrawlCounts) == sizeof(CrawlCounts::done) + sizeof(CrawlCounts::outcomes) +
                                          sizeof(CrawlCounts::statuses) +

@@ -30,7 +30,8 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   options.frontier.shard = options.shard;
   options.scope.key = options.key;
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
-  options.admission.key = options.gate.key = options.frontier.key = options.content.key = options.traps.key = options.key;
+  options.admission.key = options.gate.key = options.frontier.key = options.content.key = options.traps.key =
+      options.key;
   std::unique_ptr<Shard> shard(new Shard(ports, options, std::move(scope)));
   if (options.shards > 1) {
     ASSIGN_OR_RETURN(shard->domains_, PayLevelDomains::Create(options.key));

@@ -386,8 +386,8 @@ class Shard : public Checkpointable {
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Frontier> frontier_;
   std::unique_ptr<PageLimits> page_limits_;  // null: no rule limits pages
-  std::unique_ptr<ContentSeen> content_;  // null without it
-  std::unique_ptr<MirrorTable> mirrors_;  // likewise
+  std::unique_ptr<ContentSeen> content_;     // null without it
+  std::unique_ptr<MirrorTable> mirrors_;     // likewise
 
   std::unordered_map<uint64_t, InFlight> in_flight_;  // iterated for displays only
   bool is_new_ = true;

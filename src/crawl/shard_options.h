@@ -81,8 +81,8 @@ struct ShardOptions {
   GateOptions gate;
   AdmissionOptions admission;
   uint64_t limits_memory = uint64_t{8} << 20;  // for the page limits of rules, if there are any
-  bool content_seen = false;  // payloads are compared; results then carry payload_sha1
-  bool archived = false;      // of them only those that are archived count
+  bool content_seen = false;                   // payloads are compared; results then carry payload_sha1
+  bool archived = false;                       // of them only those that are archived count
   DuplicatePolicy duplicates = DuplicatePolicy::kMark;
   ContentSeenOptions content;
   TrapOptions traps;

@@ -1,11 +1,10 @@
 // UrlRecord: a URL in the queues and DRUMs, with the few facts that it carries.
 //
 // On disk (all queues of the frontier, aux of URLseen and RobotsCache):
-//   u8 layout: bit 0 a robots reference follows, bit 1 a budget, bit 2 a via, bit 3 it stands in for its via, bit 4 it is
-//   a probe; the rest zero
-//   u8 kind in the low four bits, requisite in the high four   u8 attempts   u8 hops   u16 depth   u8 priority
-//   [robots reference: u48 position, u32 expires]   [u16 budget]   [via: u16 its length in bits 0 to 14, its bytes]
-//   the URL, to the end
+//   u8 layout: bit 0 a robots reference follows, bit 1 a budget, bit 2 a via, bit 3 it stands in for its via, bit 4 it
+//   is a probe; the rest zero u8 kind in the low four bits, requisite in the high four   u8 attempts   u8 hops   u16
+//   depth   u8 priority [robots reference: u48 position, u32 expires]   [u16 budget]   [via: u16 its length in bits 0
+//   to 14, its bytes] the URL, to the end
 // Numbers are little-endian. Bit 15 of a via's length: the via begins with the URL's own origin, which is left out. The
 // layout is the record's version: bits that a reader does not know make it "corrupt"; a record without them is read as
 // before.

@@ -36,8 +36,7 @@ class Outcomes {
     if (!line.is_object() || line.value("again", false) || line.value("kind", "") == "robots") return std::nullopt;
     const std::string outcome = line.value("outcome", "");
     if (outcome == "late_duplicate") return std::nullopt;  // about a fetch that has a line of its own
-    if (outcome == "robots_denied" || outcome == "out_of_scope" || outcome == "mirror" ||
-        outcome == "renamed") {
+    if (outcome == "robots_denied" || outcome == "out_of_scope" || outcome == "mirror" || outcome == "renamed") {
       return 0;
     }
     const auto status = line.find("status");
