@@ -121,15 +121,16 @@ TEST(PdfHandlerTest, EachFaultHasItsName) {
   EXPECT_EQ(ReadPdf(Harbour(), options).outcome, PdfOutcome::kStopped);
 }
 
+// Reading it takes a second of a fast processor.
 TEST(PdfHandlerTest, ADocumentThatNeverEndsIsEnded) {
   std::string content = "BT /F1 12 Tf ";
   for (int i = 0; i < 3'000'000; ++i) content += "1 0 Td (a) Tj ";
   PdfOptions options = Reader();
-  options.max_wait_ns = 1'000'000'000;
+  options.max_wait_ns = 100'000'000;
   const auto begin = std::chrono::steady_clock::now();
   const PdfText pdf = ReadPdf(Document(Objects(content + "ET")), options);
   EXPECT_EQ(pdf.outcome, PdfOutcome::kTimeout) << PdfOutcomeName(pdf.outcome);
-  EXPECT_EQ(pdf.text, "");
+  EXPECT_TRUE(pdf.text.empty());
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
