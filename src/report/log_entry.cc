@@ -49,6 +49,7 @@ bool ParseLogEntry(std::string_view text, LogEntry& entry) {
   entry.fetched = line.contains("ms");
   const auto again = line.find("again");
   entry.again = again != line.end() && again->is_boolean() && again->get<bool>();
+  entry.duplicate = line.contains("duplicate_time");
   return true;
 }
 

@@ -29,10 +29,13 @@ struct LogEntry {
   uint64_t ms = 0;
   uint64_t depth = 0;
   uint64_t links = 0;
-  bool fetched = false;  // false: it was denied, or left out, without a request
-  bool again = false;    // it was tried again: another line follows
+  bool fetched = false;    // false: it was denied, or left out, without a request
+  bool again = false;      // it was tried again: another line follows
+  bool duplicate = false;  // its bytes were captured before, from another URL or at another time
 
   bool answered() const { return status != 0; }
+  // No fetch: what was found out later about one that has a line of its own.
+  bool is_finding() const { return outcome == "late_duplicate"; }
   bool is_page() const { return kind == "page"; }
   bool ok() const { return status / 100 == 2; }
   bool is_html() const { return mime == "text/html" || mime == "application/xhtml+xml"; }

@@ -91,6 +91,8 @@ Status ReportBuilder::ReadCrawlLog(const OutputSource& log) {
 }
 
 Status ReportBuilder::Count(const LogEntry& entry) {
+  totals_.duplicates += entry.duplicate ? 1 : 0;
+  if (entry.is_finding()) return {};
   const HostNames::Names* names = names_.Of(entry.url);
   if (entry.fetched) {
     ++totals_.requests;

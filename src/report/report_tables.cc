@@ -85,6 +85,7 @@ ReportTable Summary(const ReportTotals& totals, const ReportTally& found) {
   add("links on HTML documents", totals.links, CellKind::kCount);
   add("mean links per HTML document", Ratio(totals.links, totals.html), CellKind::kReal);
   add("HTML documents without a title", totals.without_title, CellKind::kCount);
+  add("answers whose bytes were captured before", totals.duplicates, CellKind::kCount);
   add("mean time of an answer", Ratio(totals.answer_ms, totals.answers), CellKind::kMillis);
   if (seconds > 0) {
     add("pages per second", static_cast<double>(totals.pages) / seconds, CellKind::kReal);

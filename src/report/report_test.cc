@@ -65,6 +65,15 @@ TEST(LogEntryTest, ReadsALineOfTheCrawlLog) {
   EXPECT_EQ(entry.unix_s, 0);
 }
 
+TEST(LogEntryTest, AFindingIsNoFetch) {
+  LogEntry entry;
+  ASSERT_TRUE(ParseLogEntry(R"({"url":"http://a.test/","kind":"page","outcome":"late_duplicate",)"
+                            R"("duplicate_time":"2026-01-31T12:30:01.250Z"})",
+                            entry));
+  EXPECT_TRUE(entry.is_finding() && entry.duplicate);
+  EXPECT_FALSE(entry.fetched);
+}
+
 TEST(LogEntryTest, AnythingElseIsNoEntryOrHasNoSuchField) {
   LogEntry entry;
   for (const char* line : {"", "[]", "{", "3", "{}", R"({"url":5})", "\xff\xfe"}) {

@@ -33,8 +33,9 @@ struct ReportTotals {
   uint64_t html = 0;
   uint64_t html_bytes = 0;
   uint64_t without_title = 0;
-  uint64_t links = 0;  // of HTML documents
-  int64_t first = 0;   // the first request and the last answer, unix seconds; 0: none
+  uint64_t links = 0;       // of HTML documents
+  uint64_t duplicates = 0;  // answers whose bytes were captured before, those found late among them
+  int64_t first = 0;        // the first request and the last answer, unix seconds; 0: none
   int64_t last = 0;
 
   TimeLine times;

@@ -55,7 +55,8 @@ class Numbers(unittest.TestCase):
                               "--set", "outputs.links=true", *web.ready["seeds"])
         assert done.returncode == 0, done.stderr
         cls.log = crawls.log_lines(cls.dir)
-        cls.final = [line for line in cls.log if not line.get("again") and line["kind"] != "robots"]
+        cls.final = [line for line in cls.log if not line.get("again") and line["kind"] != "robots"
+                     and line["outcome"] != "late_duplicate"]
         cls.report = report_of(cls.dir, "--rows", "100000")
 
     def summary(self, what):
@@ -70,6 +71,8 @@ class Numbers(unittest.TestCase):
         self.assertEqual(self.summary("of them made again"), sum(1 for line in sent if line.get("again")))
         self.assertEqual(self.summary("pages"), len(pages))
         self.assertEqual(self.summary("HTML documents"), len(documents))
+        self.assertEqual(self.summary("answers whose bytes were captured before"),
+                         sum(1 for line in self.log if "duplicate_time" in line))
         self.assertEqual(self.summary("received"), sum(line["bytes"] for line in sent))
         self.assertEqual(self.summary("links on HTML documents"), sum(line.get("links", 0) for line in documents))
         self.assertEqual(self.summary("machines (addresses)"),
