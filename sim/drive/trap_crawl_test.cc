@@ -43,7 +43,7 @@ TrapCrawlOutcome Crawl(const World& world, TrapCrawlOptions options = {}) {
   return *std::move(outcome);
 }
 
-TEST(TrapCrawlTest, AllKindsTogetherCostLittleAndNoPageIsLost) {
+TEST(TrapCrawlSlowTest, AllKindsTogetherCostLittleAndNoPageIsLost) {
   const auto world = WorldOf(TrapWorld(12'000, 40, 0.03), 5);
   for (const bool budgets : {false, true}) {
     const TrapCrawlOutcome outcome = Crawl(*world, {.budgets = budgets});
@@ -56,14 +56,14 @@ TEST(TrapCrawlTest, AllKindsTogetherCostLittleAndNoPageIsLost) {
   }
 }
 
-TEST(TrapCrawlTest, WithoutTheTableTheCrawlDoesNotEnd) {
+TEST(TrapCrawlSlowTest, WithoutTheTableTheCrawlDoesNotEnd) {
   const auto world = WorldOf(TrapWorld(3'000, 12, 0.05), 6);
   const TrapCrawlOutcome outcome = Crawl(*world, {.traps = false});
   EXPECT_FALSE(outcome.done);
   EXPECT_GT(outcome.trap_share(), 0.5);
 }
 
-TEST(TrapCrawlTest, SitesWithoutTrapsAreCrawledWhole) {
+TEST(TrapCrawlSlowTest, SitesWithoutTrapsAreCrawledWhole) {
   const auto world = WorldOf(TrapWorld(10'000, 100, 0), 7);
   const TrapCrawlOutcome outcome = Crawl(*world);
   EXPECT_TRUE(outcome.done);
@@ -73,12 +73,12 @@ TEST(TrapCrawlTest, SitesWithoutTrapsAreCrawledWhole) {
   if (HasFailure()) Print("no traps", outcome);
 }
 
-TEST(TrapCrawlTest, TheSameEventsGiveTheSameCrawl) {
+TEST(TrapCrawlSlowTest, TheSameEventsGiveTheSameCrawl) {
   const auto world = WorldOf(TrapWorld(3'000, 12, 0.05), 8);
   EXPECT_EQ(Crawl(*world).order_hash, Crawl(*world).order_hash);
 }
 
-TEST(TrapCrawlTest, WhatIsKnownOfTrapsSurvivesRestarts) {
+TEST(TrapCrawlSlowTest, WhatIsKnownOfTrapsSurvivesRestarts) {
   const auto world = WorldOf(TrapWorld(3'000, 12, 0.05), 9);
   const TrapCrawlOutcome whole = Crawl(*world);
   const TrapCrawlOutcome cut = Crawl(*world, {.restart_after = 3'000});
@@ -93,7 +93,7 @@ TEST(TrapCrawlTest, WhatIsKnownOfTrapsSurvivesRestarts) {
 }
 
 // For trying things: PAGES=…, DOMAINS=…, SHARE=…
-TEST(TrapCrawlTest, DISABLED_Try) {
+TEST(TrapCrawlSlowTest, DISABLED_Try) {
   const auto number = [](const char* name, double otherwise) {
     const char* text = std::getenv(name);
     return text == nullptr ? otherwise : std::strtod(text, nullptr);
