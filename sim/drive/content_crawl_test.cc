@@ -273,8 +273,6 @@ void ExpectCheapMirror(uint32_t shards, int kills) {
   const HostId original = *world->MirrorOf(*mirror);
   const int one = run.hits[world->HostName(original)];
   const int two = run.hits[world->HostName(*mirror)];
-  for (const auto& [host, count] : run.hits)
-    std::printf("%s %d of %lu\n", host.c_str(), count, (unsigned long)world->Pages(*world->FindHost(host)));
   const auto [less, more] = std::minmax(one, two);
   std::printf("%u shards: original %d requests, mirror %d, left to the original %lu\n", shards, more, less,
               static_cast<unsigned long>(run.counts.mirrored));
