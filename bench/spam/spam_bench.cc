@@ -12,6 +12,7 @@
 #include "bench/benchmark.h"
 #include "bench/budget/budget_plot.h"
 #include "bench/flags.h"
+#include "bench/ranks/rank_agreement.h"
 #include "bench/scratch_dir.h"
 #include "bench/spam/spam_crawl.h"
 #include "sim/world/params.h"
@@ -161,7 +162,7 @@ double GiantCorrelation(const SpamOutcome& outcome, uint64_t giant_pages) {
     in_degree.push_back(domain.in_degree);
     fetched.push_back(static_cast<double>(domain.fetched));
   }
-  return RankCorrelation(in_degree, fetched);
+  return SpearmanRho(in_degree, fetched);
 }
 
 Result<Json> RunSpamBench(int argc, char** argv, Report& report) {

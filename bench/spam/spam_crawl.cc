@@ -1,9 +1,7 @@
 #include "bench/spam/spam_crawl.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <numeric>
 #include <unordered_set>
 
 #include "io/clock.h"
@@ -118,36 +116,7 @@ class Ledger {
   std::vector<SpamSample> samples_;
 };
 
-std::vector<double> Ranks(const std::vector<double>& values) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](size_t i) { return values[i]; });
-  std::vector<double> ranks(values.size());
-  for (size_t begin = 0; begin < order.size();) {
-    size_t end = begin;
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    for (size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<double>(begin + end - 1) / 2;
-    begin = end;
-  }
-  return ranks;
-}
-
 }  // namespace
-
-double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b) {
-  const std::vector<double> x = Ranks(a);
-  const std::vector<double> y = Ranks(b);
-  const double mean = (static_cast<double>(a.size()) - 1) / 2;
-  double xy = 0;
-  double xx = 0;
-  double yy = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    xy += (x[i] - mean) * (y[i] - mean);
-    xx += (x[i] - mean) * (x[i] - mean);
-    yy += (y[i] - mean) * (y[i] - mean);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
-}
 
 Result<SpamOutcome> RunSpamCrawl(const World& world, const SpamCrawlOptions& options) {
   const int64_t start = Clock::Real().NowNs();

@@ -58,7 +58,4 @@ struct SpamOutcome {
 
 Result<SpamOutcome> RunSpamCrawl(const sim::World& world, const SpamCrawlOptions& options);
 
-// Spearman's, with mean ranks for ties. REQUIRES: as many of each.
-double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b);
-
 }  // namespace portolan::bench

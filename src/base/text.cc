@@ -78,4 +78,30 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+std::string EscapeHtml(std::string_view text) {
+  std::string out;
+  for (const char c : Printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 }  // namespace portolan

@@ -24,4 +24,7 @@ uint32_t ControlOf(std::string_view sequence);
 // Untrusted text for a terminal, in one line: such controls as \xNN or \u{NNNN}, bytes that are not UTF-8 as \xNN.
 std::string Printable(std::string_view text);
 
+// Untrusted text for HTML, in an element or in an attribute with quotes: & < > " ' escaped, the rest as by Printable.
+std::string EscapeHtml(std::string_view text);
+
 }  // namespace portolan

@@ -23,6 +23,12 @@ TEST(TextTest, NearestWordSuggestsOnlyWhatIsNear) {
   EXPECT_EQ(NearestWord("q", kVerbs), "");
 }
 
+TEST(EscapeHtmlTest, NothingIsMarkup) {
+  EXPECT_EQ(EscapeHtml("<a href=\"x\" title='y'>&amp;</a>"),
+            "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;amp;&lt;/a&gt;");
+  EXPECT_EQ(EscapeHtml("\u202e<\x1b\xff"), "\\u{202e}&lt;\\x1b\\xff");
+}
+
 TEST(PrintableTest, NothingMovesTheCursorOrTurnsTheText) {
   EXPECT_EQ(Printable("plain, \u00e9\u4e16 \U0001f600"), "plain, \u00e9\u4e16 \U0001f600");
   EXPECT_EQ(Printable("a\x1b[2J\r\n\x7f"), "a\\x1b[2J\\x0d\\x0a\\x7f");

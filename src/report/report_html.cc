@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "report/report_table.h"
 #include "report/svg_plot.h"
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "report/report_table.h"
 
@@ -14,8 +13,5 @@ namespace portolan {
 
 // "" for a table without a plot or rows.
 std::string PlotOf(const ReportTable& table);
-
-// Text for HTML: & < > " ' escaped, controls and what is not UTF-8 shown as by Printable.
-std::string EscapeHtml(std::string_view text);
 
 }  // namespace portolan

@@ -16,29 +16,6 @@ namespace {
 constexpr std::string_view kIndexPath = "/";
 constexpr std::string_view kHealthPath = "/healthz";
 
-std::string Html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 // "application/json; charset=utf-8" is one.
 bool IsJson(std::string_view content_type) {
   return EqualsIgnoringCase(TrimBlanks(content_type.substr(0, content_type.find(';'))), "application/json");
@@ -158,14 +135,15 @@ Answer Router::Index() const {
   std::string page = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Portolan: {0}</title>\n<h1>Portolan: "
       "{0}</h1>\n",
-      Html(Printable(title_)));
+      EscapeHtml(title_));
   for (Room* const room : rooms_) {
     const Result<std::string> health = room->Health();
-    page += fmt::format("<h2>{}</h2>\n<p>{}</p>\n<p>{}</p>\n<ul>\n", Html(room->name()), Html(room->summary()),
-                        Html(Printable(health ? *health : health.error().message())));
+    page += fmt::format("<h2>{}</h2>\n<p>{}</p>\n<p>{}</p>\n<ul>\n", EscapeHtml(room->name()),
+                        EscapeHtml(room->summary()), EscapeHtml(health ? *health : health.error().message()));
     for (const Route& route : room->Routes()) {
-      page += fmt::format("<li><code>{}</code> ({}): {}<br><a href=\"{}\">{}</a></li>\n", Html(route.path),
-                          MethodsOf(route), Html(route.summary), Html(route.example), Html(route.example));
+      page += fmt::format("<li><code>{}</code> ({}): {}<br><a href=\"{}\">{}</a></li>\n", EscapeHtml(route.path),
+                          MethodsOf(route), EscapeHtml(route.summary), EscapeHtml(route.example),
+                          EscapeHtml(route.example));
     }
     page += "</ul>\n";
   }
