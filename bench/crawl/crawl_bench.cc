@@ -46,7 +46,7 @@ struct Flags {
   double wget2_seconds = 15;
   uint32_t wget2_threads = 32;
   std::string only;
-  std::string cost_of;
+  std::vector<std::string> cost_of;
   uint32_t rounds = 5;
 };
 
@@ -92,8 +92,10 @@ Result<nlohmann::ordered_json> RunCrawlBench(int argc, char** argv, Report& repo
   app.add_option("--client-core", choice.client_core, "Core of the crawler and of its rivals");
   app.add_option("--only", flags.only, "Just one timed crawl: 'close' or 'keepalive'")
       ->check(CLI::IsMember({"close", "keepalive"}));
-  app.add_option("--cost-of", flags.cost_of,
-                 "Nothing but what this setting of the crawler, KEY=VALUE, costs beside the crawl without it");
+  app.add_option(
+      "--cost-of", flags.cost_of,
+      "Nothing but what this setting of the crawler, KEY=VALUE, costs beside the crawl without it; repeat it "
+      "for several together");
   app.add_option("--rounds", flags.rounds, "Pairs of crawls for --cost-of")->check(CLI::PositiveNumber);
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (pages->count() == 0) choice.pages = DefaultPages(choice.world.profile);

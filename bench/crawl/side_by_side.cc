@@ -1,6 +1,7 @@
 #include "bench/crawl/side_by_side.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -42,10 +43,10 @@ nlohmann::ordered_json Tell(Report& report, std::string_view name, const std::ve
 
 }  // namespace
 
-Result<nlohmann::ordered_json> MeasureSideBySide(const CrawlChoice& choice, const std::string& setting, uint32_t rounds,
-                                                 const std::string& dir, Report& report) {
+Result<nlohmann::ordered_json> MeasureSideBySide(const CrawlChoice& choice, const std::vector<std::string>& settings,
+                                                 uint32_t rounds, const std::string& dir, Report& report) {
   CrawlChoice other = choice;
-  other.set.push_back(setting);
+  other.set.insert(other.set.end(), settings.begin(), settings.end());
   std::vector<double> wall, cpu, cpu_by_work, rates_without, rates_with;
   for (uint32_t round = 0; round < rounds; ++round) {
     JudgedCrawl without;
@@ -66,8 +67,9 @@ Result<nlohmann::ordered_json> MeasureSideBySide(const CrawlChoice& choice, cons
     report.Line("  pair {:>2}: {:>5.0f} pages/s without, {:>5.0f} with; {:.1f} and {:.1f} us CPU a page", round + 1,
                 rates_without.back(), rates_with.back(), 1e6 * a.cpu_seconds, 1e6 * b.cpu_seconds);
   }
-  report.Line("what {} costs, by {} pairs of {} pages", setting, rounds, choice.pages);
-  nlohmann::ordered_json figures = {{"setting", setting}, {"rounds", rounds}};
+  const std::string what = fmt::format("{}", fmt::join(settings, " "));
+  report.Line("cost of {}, by {} pairs of {} pages", what, rounds, choice.pages);
+  nlohmann::ordered_json figures = {{"setting", what}, {"rounds", rounds}};
   figures["pages_per_s_without"] = Quantile(rates_without, 0.5);
   figures["pages_per_s_with"] = Quantile(rates_with, 0.5);
   figures["seconds"] = Tell(report, "seconds per page", wall);
