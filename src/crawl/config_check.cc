@@ -225,6 +225,7 @@ Config ForProfile(Profile profile) {
     config.politeness.give_up_quickly = false;
     config.politeness.ip_delay_floor = std::chrono::milliseconds(50);
     config.budget.enabled = true;
+    config.traps.enabled = true;
     config.fetch.loops = 0;
     config.memory.total = Gibi(4);
     config.checkpoint.interval = std::chrono::minutes(10);
