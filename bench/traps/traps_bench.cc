@@ -24,7 +24,7 @@ using sim::WorldParams;
 struct Flags {
   uint64_t pages = 500'000;
   uint64_t domains = 0;  // 0: one for each 250 pages
-  double share = 0.02;
+  double share = 0.01;
   uint64_t kind_pages = 20'000;  // 0: without the kinds alone
   uint64_t seed = 1;
   bool budgets = true;

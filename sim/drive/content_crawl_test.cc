@@ -281,8 +281,8 @@ void ExpectCheapMirror(uint32_t shards, int kills) {
   EXPECT_GT(less, 0);
 }
 
-TEST(ContentCrawlTest, DISABLED_AMirrorOfTenThousandPagesCostsTwoPercent) { ExpectCheapMirror(1, 0); }
-TEST(ContentCrawlTest, DISABLED_AMirrorIsCheapAcrossShards) { ExpectCheapMirror(2, 0); }
+TEST(ContentCrawlTest, AMirrorOfTenThousandPagesCostsTwoPercent) { ExpectCheapMirror(1, 0); }
+TEST(ContentCrawlTest, AMirrorIsCheapAcrossShards) { ExpectCheapMirror(2, 0); }
 
 }  // namespace
 }  // namespace portolan::sim
