@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "base/log.h"
 #include "bench/benchmark.h"
 #include "bench/flags.h"
 #include "bench/scratch_dir.h"
@@ -80,6 +81,7 @@ Result<Json> RunTrapsBench(int argc, char** argv, Report& report) {
   app.add_option("--budgets", flags.budgets, "Also crawl with budgets");
   app.add_option("--set", flags.set, "Further parameters of the worlds, as key=value");
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
+  InitLogging({.level = LogLevel::kWarn});  // not a line for each parameter that is left out
   ASSIGN_OR_RETURN(const ScratchDir scratch, ScratchDir::Create("traps"));
   flags.dir = scratch.path();
   const auto make = [&](WorldParams params) -> Result<std::unique_ptr<World>> {
