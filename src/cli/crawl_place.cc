@@ -52,20 +52,20 @@ bool HasCheckpoint(const std::string& state_dir) {
 
 enum class Found : uint8_t { kNothing, kBeginning, kCrawl };
 
-// What is in the directory. kExists: files that are not ours.
+// What is in the directory. kExists: files that are not ours. Another process may begin a crawl meanwhile: it makes
+// crawl.toml before all files that a beginning does not have, so that is looked for last.
 Result<Found> Look(const std::string& dir) {
   std::error_code error;
   if (!fs::exists(dir, error)) return Found::kNothing;
   if (!fs::is_directory(dir, error)) return Fail(ErrorCode::kExists, fmt::format("{}: is not a directory", dir));
-  if (fs::exists(JoinPath(dir, kConfigFile), error)) return Found::kCrawl;
   ASSIGN_OR_RETURN(const std::vector<std::string> names, Env::Posix().List(dir));
-  for (const std::string& name : names) {
-    const bool ours = name == kNewConfigFile || (JoinPath(dir, name) == StateDirOf(dir) &&
-                                                 std::ranges::all_of(NamesIn(StateDirOf(dir)), IsOfBeginning));
-    if (ours) continue;
-    return Fail(ErrorCode::kExists, fmt::format("{}: is not empty and holds no crawl: choose another --dir", dir));
-  }
-  return Found::kBeginning;
+  const bool all_ours = std::ranges::all_of(names, [&dir](const std::string& name) {
+    return name == kNewConfigFile || (JoinPath(dir, name) == StateDirOf(dir) &&
+                                      std::ranges::all_of(NamesIn(StateDirOf(dir)), IsOfBeginning));
+  });
+  if (fs::exists(JoinPath(dir, kConfigFile), error)) return Found::kCrawl;
+  if (all_ours) return Found::kBeginning;
+  return Fail(ErrorCode::kExists, fmt::format("{}: is not empty and holds no crawl: choose another --dir", dir));
 }
 
 // Has the crawl fetched a page? Data after the checkpoint may be a page, so it counts as one.
