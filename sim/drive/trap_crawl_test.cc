@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 
 #include "io/mem_env.h"
 
@@ -89,21 +88,6 @@ TEST(TrapCrawlSlowTest, WhatIsKnownOfTrapsSurvivesRestarts) {
   if (HasFailure()) {
     Print("whole", whole);
     Print("cut", cut);
-  }
-}
-
-// For trying things: PAGES=…, DOMAINS=…, SHARE=…
-TEST(TrapCrawlSlowTest, DISABLED_Try) {
-  const auto number = [](const char* name, double otherwise) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? otherwise : std::strtod(text, nullptr);
-  };
-  const auto world = WorldOf(TrapWorld(static_cast<uint64_t>(number("PAGES", 20'000)),
-                                       static_cast<uint64_t>(number("DOMAINS", 100)), number("SHARE", 0.03)),
-                             static_cast<uint64_t>(number("SEED", 5)));
-  for (const bool budgets : {false, true}) {
-    if (budgets && number("BUDGETS", 1) == 0) continue;
-    Print(budgets ? "budgets" : "plain", Crawl(*world, {.budgets = budgets}));
   }
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -145,31 +144,6 @@ TEST_F(TrapTableTest, SurvivesARestartAndIsReadByAnother) {
   const TrapVerdict verdict = other->Judge(Shape("https://a.example/cal/2"));
   EXPECT_TRUE(verdict.suspect);
   EXPECT_EQ(verdict.seen, 30U);
-}
-
-// What a URL costs: for figures, not for judgement.
-TEST_F(TrapTableTest, DISABLED_Speed) {
-  std::vector<std::string> urls;
-  for (int i = 0; i < 10'000; ++i) {
-    urls.push_back(
-        fmt::format("https://www.site{}.example/velvet/willow/tulip-{}.html?cat=harbor&id={}", i % 50, i, i));
-  }
-  const auto time = [&](const char* what, auto&& each) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int round = 0; round < 20; ++round) {
-      for (const std::string& url : urls) each(url);
-    }
-    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-    fmt::print("{:<10} {:.0f} ns per URL\n", what, took.count() / 20 / static_cast<double>(urls.size()));
-  };
-  uint64_t sum = 0;
-  time("shape", [&](const std::string& url) { sum += Shape(url).count; });
-  time("judge", [&](const std::string& url) { sum += table_->Judge(Shape(url)).price; });
-  time("observe", [&](const std::string& url) {
-    const uint64_t hash = HashKey::Known().Hash(url);
-    table_->Observe(Shape(url), table_->IsNew(7, hash, Mix64(hash)));
-  });
-  EXPECT_GT(sum, 0U);
 }
 
 TEST_F(TrapTableTest, ForgettingMakesGroupsGood) {
