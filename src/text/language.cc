@@ -52,18 +52,12 @@ std::string_view Bcp47(std::string_view code) {
   return code;
 }
 
-}  // namespace
+struct Detection {
+  LanguageGuess guess;
+  bool reliable = false;
+};
 
-std::span<const std::string_view> DetectedLanguages() { return kDetected; }
-
-LanguageGuess DetectLanguage(std::string_view text, const LanguageHints& hints) {
-  text = text.substr(0, kMaxDetectBytes);  // a character that this cuts ends the valid part
-  std::string tags;
-  AppendTags(hints.html_lang, tags);
-  AppendTags(hints.content_language, tags);
-  const std::string tld = LastLabel(hints.host);
-  const CLD2::CLDHints given = {tags.empty() ? nullptr : tags.c_str(), tld.empty() ? nullptr : tld.c_str(),
-                                CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
+Detection Detect(std::string_view text, const CLD2::CLDHints& hints) {
   std::array<CLD2::Language, 3> languages{CLD2::UNKNOWN_LANGUAGE, CLD2::UNKNOWN_LANGUAGE, CLD2::UNKNOWN_LANGUAGE};
   std::array<int, 3> percent{};
   std::array<double, 3> scores{};
@@ -72,19 +66,39 @@ LanguageGuess DetectLanguage(std::string_view text, const LanguageHints& hints) 
   bool reliable = false;
   const auto detect = [&](std::string_view piece) {
     CLD2::ExtDetectLanguageSummaryCheckUTF8(
-        piece.data(), static_cast<int>(piece.size()), /*is_plain_text=*/true, &given,
+        piece.data(), static_cast<int>(piece.size()), /*is_plain_text=*/true, &hints,
         /*flags=*/0, languages.data(), percent.data(), scores.data(), nullptr, &text_bytes, &reliable, &valid_bytes);
   };
   detect(text);
   if (static_cast<size_t>(valid_bytes) < text.size()) detect(text.substr(0, static_cast<size_t>(valid_bytes)));
 
-  LanguageGuess guess;
+  Detection found{.guess = {}, .reliable = reliable};
   const std::string_view code = CLD2::LanguageCode(languages[0]);
   // "xx-Java" names a script and no language.
   constexpr std::string_view kUndetermined = "und";
-  guess.code = code.starts_with("xx") || code == "un" ? kUndetermined : Bcp47(code);
-  if (guess.code == kUndetermined) return guess;
-  guess.confidence = static_cast<uint8_t>(std::clamp(reliable ? percent[0] : percent[0] / 2, 1, 100));
+  found.guess.code = code.starts_with("xx") || code == "un" ? kUndetermined : Bcp47(code);
+  if (found.guess.code == kUndetermined) return found;
+  found.guess.confidence = static_cast<uint8_t>(std::clamp(reliable ? percent[0] : percent[0] / 2, 1, 100));
+  return found;
+}
+
+}  // namespace
+
+std::span<const std::string_view> DetectedLanguages() { return kDetected; }
+
+LanguageGuess DetectLanguage(std::string_view text, const LanguageHints& hints) {
+  std::string tags;
+  AppendTags(hints.html_lang, tags);
+  AppendTags(hints.content_language, tags);
+  const std::string tld = LastLabel(hints.host);
+  const CLD2::CLDHints given = {tags.empty() ? nullptr : tags.c_str(), tld.empty() ? nullptr : tld.c_str(),
+                                CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
+  LanguageGuess guess;
+  for (const size_t bytes : {kSampleBytes, kMaxDetectBytes}) {
+    const Detection found = Detect(text.substr(0, bytes), given);  // a character that this cuts ends the valid part
+    guess = found.guess;
+    if (text.size() <= bytes || (found.reliable && guess.confidence >= kSureOfSample)) break;
+  }
   return guess;
 }
 

@@ -4,6 +4,9 @@
 // The smaller of Debian's two sets of tables is used: 83 languages (DetectedLanguages). With the larger one, of some
 // 160, texts of 200 characters in these 83 are recognised less often (docs/text.md).
 //
+// A text is judged by its first kSampleBytes if CLD2 is sure of them and nearly all of them are in one language; else by its
+// first kMaxDetectBytes. CLD2 needs 7 ns per byte, more than all other reading of a page together.
+//
 // What the page and its server say are hints and no more: a page that claims to be English and is not gets the language
 // of its text.
 //
@@ -30,6 +33,8 @@ struct LanguageGuess {
   uint8_t confidence = 0;  // percent of the text in this language; half of that if the detector is not sure; 0 for und
 };
 
+inline constexpr size_t kSampleBytes = size_t{1} << 10;
+inline constexpr uint8_t kSureOfSample = 90;  // percent
 inline constexpr size_t kMaxDetectBytes = size_t{32} << 10;
 
 // `text`: UTF-8; where it is not, its valid beginning counts.
