@@ -60,8 +60,8 @@ Result<Found> Look(const std::string& dir) {
   if (!fs::is_directory(dir, error)) return Fail(ErrorCode::kExists, fmt::format("{}: is not a directory", dir));
   ASSIGN_OR_RETURN(const std::vector<std::string> names, Env::Posix().List(dir));
   const bool all_ours = std::ranges::all_of(names, [&dir](const std::string& name) {
-    return name == kNewConfigFile || (JoinPath(dir, name) == StateDirOf(dir) &&
-                                      std::ranges::all_of(NamesIn(StateDirOf(dir)), IsOfBeginning));
+    return name == kNewConfigFile ||
+           (JoinPath(dir, name) == StateDirOf(dir) && std::ranges::all_of(NamesIn(StateDirOf(dir)), IsOfBeginning));
   });
   if (fs::exists(JoinPath(dir, kConfigFile), error)) return Found::kCrawl;
   if (all_ours) return Found::kBeginning;
