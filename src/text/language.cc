@@ -52,6 +52,15 @@ std::string_view Bcp47(std::string_view code) {
   return code;
 }
 
+// At most `most` bytes, without a part of a character at the end.
+std::string_view Beginning(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  constexpr size_t kMostOfCharacter = 4;
+  size_t end = most;
+  while (end > 0 && most - end < kMostOfCharacter && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 struct Detection {
   LanguageGuess guess;
   bool reliable = false;
@@ -95,7 +104,7 @@ LanguageGuess DetectLanguage(std::string_view text, const LanguageHints& hints) 
                                 CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
   LanguageGuess guess;
   for (const size_t bytes : {kSampleBytes, kMaxDetectBytes}) {
-    const Detection found = Detect(text.substr(0, bytes), given);  // a character that this cuts ends the valid part
+    const Detection found = Detect(Beginning(text, bytes), given);
     guess = found.guess;
     if (text.size() <= bytes || (found.reliable && guess.confidence >= kSureOfSample)) break;
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 namespace portolan {
 namespace {
@@ -54,6 +55,24 @@ TEST(LanguageTest, InvalidUtf8EndsWhatIsRead) {
                      "and more")
           .code,
       "es");
+}
+
+// The beginning is in two languages, so it does not decide.
+TEST(LanguageTest, AMixedBeginningIsReadOn) {
+  std::string text = "All human beings are born free and equal in dignity and rights, and have reason and conscience. ";
+  for (int i = 0; i < 20; ++i) text += "Alle Menschen sind frei und gleich an Würde und Rechten geboren. ";
+  const LanguageGuess guess = DetectLanguage(text);
+  EXPECT_EQ(guess.code, "de");
+  EXPECT_GE(guess.confidence, 85) << "the share of the whole text, not of the beginning";
+}
+
+// The sample's end is inside a character, at each of its bytes.
+TEST(LanguageTest, ACutCharacterDoesNoHarm) {
+  std::string greek;
+  while (greek.size() < 4 * kSampleBytes) greek += "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι. ";
+  for (const std::string_view before : {"", "a", "ab", "abc"}) {
+    EXPECT_EQ(DetectLanguage(std::string(before) + greek).code, "el");
+  }
 }
 
 TEST(LanguageTest, KnownLanguagesAreSorted) {
