@@ -2,12 +2,13 @@
 //
 //   portolan bench dups [--articles DIR] [--pages DIR] [--hashes N] [--sample N] [--memory MIB] [--world-pages N]
 //
-// 1. Real pages: their main texts, and each with seeded edits. Near is a Jaccard coefficient of at least 0.9 of the sets
+// 1. Real pages: their main texts, and each with seeded edits. Near is a Jaccard coefficient of at least 0.9 of the
+// sets
 //    of shingles of three words. Judged are all pairs of unedited texts and all pairs with one text and its edits.
 // 2. The simulated web: its pages are rendered and read; near are a near duplicate and the page that it repeats.
 // 3. The search (content/near_pairs.h) over N random hashes, one in ten with a neighbour at 1 to 6 bits. First the
-//    answer: exactly the planted pairs within 3 bits; and for a sample of hashes what two rivals find: a hash table that
-//    is asked for all 43,744 hashes within 3 bits, and comparing with all hashes. Then times, one thread.
+//    answer: exactly the planted pairs within 3 bits; and for a sample of hashes what two rivals find: a hash table
+//    that is asked for all 43,744 hashes within 3 bits, and comparing with all hashes. Then times, one thread.
 
 #include <time.h>
 
@@ -292,8 +293,9 @@ Result<Json> Search(uint64_t count, uint64_t sample, size_t memory, Report& repo
 
   const double each = seconds / static_cast<double>(count);
   report.Line("");
-  report.Line("search: {} hashes, {} pairs within 3 bits, all planted pairs found; {} sampled hashes agree with the rivals",
-              count, found.size(), sample);
+  report.Line(
+      "search: {} hashes, {} pairs within 3 bits, all planted pairs found; {} sampled hashes agree with the rivals",
+      count, found.size(), sample);
   report.Line("  sorts in {} MiB                        {:>12.0f} pages/s, {:.1f} bytes written per page", memory >> 20,
               1 / each, bytes / static_cast<double>(count));
   report.Line("  hash table, 43,744 probes per page     {:>12.0f} pages/s", 1 / flips);
@@ -334,7 +336,8 @@ Result<Json> RunDupsBench(int argc, char** argv, Report& report) {
   return json;
 }
 
-PORTOLAN_BENCHMARK("dups", "near duplicates: recall and precision, and the search beside a table of flips", RunDupsBench);
+PORTOLAN_BENCHMARK("dups", "near duplicates: recall and precision, and the search beside a table of flips",
+                   RunDupsBench);
 
 }  // namespace
 }  // namespace portolan::bench

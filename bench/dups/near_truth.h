@@ -1,5 +1,5 @@
-// Which texts are nearly the same, by the exact measure: the Jaccard coefficient of their sets of shingles of three words
-// (IIR 19.6). A pair is near from kNearShare on.
+// Which texts are nearly the same, by the exact measure: the Jaccard coefficient of their sets of shingles of three
+// words (IIR 19.6). A pair is near from kNearShare on.
 //
 // Memory bound: eight bytes per word of the texts that the caller holds.
 

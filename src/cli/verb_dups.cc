@@ -121,10 +121,11 @@ int Explain(const DupFlags& flags, const DupSummary& summary) {
 }  // namespace
 
 int RunDups(int argc, char** argv) {
-  VerbApp app("dups",
-              "Lists clusters of pages with nearly the same text, or with the same bytes (--exact), the largest first.\n"
-              "Reads what the last checkpoint holds, whether the crawl runs or not. For near duplicates the crawl must\n"
-              "have been made with page.similarity or content.near_duplicates.");
+  VerbApp app(
+      "dups",
+      "Lists clusters of pages with nearly the same text, or with the same bytes (--exact), the largest first.\n"
+      "Reads what the last checkpoint holds, whether the crawl runs or not. For near duplicates the crawl must\n"
+      "have been made with page.similarity or content.near_duplicates.");
   DupFlags flags;
   DupOptions& options = flags.options;
   app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");

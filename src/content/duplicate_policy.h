@@ -1,5 +1,5 @@
-// DuplicatePolicy: what happens to a page whose payload was captured before, and NearPolicy, to one whose text is nearly
-// that of another (docs/content.md).
+// DuplicatePolicy: what happens to a page whose payload was captured before, and NearPolicy, to one whose text is
+// nearly that of another (docs/content.md).
 
 #pragma once
 

@@ -1,9 +1,9 @@
 // NearGroups: which numbers belong together, given pairs of them: the connected components, on disk beyond RAM.
 //
-// Kiveris et al., "Connected components in MapReduce and beyond" (2014), as sorts: in a large star each number gives its
-// larger neighbours to the smallest number that it sees, in a small star its smaller ones; alternately, until each group
-// is a star around its smallest number. Both are one pass over sorted pairs, whatever a number's neighbours are. The
-// paper proves O(log² n) rounds; a chain of 10^5 numbers in random order takes 14 here, short ones two to four.
+// Kiveris et al., "Connected components in MapReduce and beyond" (2014), as sorts: in a large star each number gives
+// its larger neighbours to the smallest number that it sees, in a small star its smaller ones; alternately, until each
+// group is a star around its smallest number. Both are one pass over sorted pairs, whatever a number's neighbours are.
+// The paper proves O(log² n) rounds; a chain of 10^5 numbers in random order takes 14 here, short ones two to four.
 //
 // Thread: one owner. Memory bound: options.memory, for two sorts. Disk: up to 48 bytes per pair while it runs.
 

@@ -8,9 +8,9 @@
 namespace portolan {
 namespace {
 
-constexpr size_t kDirect = 64;     // so many are compared with each other
-constexpr int kFewVarying = 8;     // bits: at most 256 hashes differ in nothing else
-constexpr size_t kPerItem = 24;    // bytes: an item, its parent, and what a vector may hold in reserve
+constexpr size_t kDirect = 64;   // so many are compared with each other
+constexpr int kFewVarying = 8;   // bits: at most 256 hashes differ in nothing else
+constexpr size_t kPerItem = 24;  // bytes: an item, its parent, and what a vector may hold in reserve
 
 // Where block i of k + 1 begins, counted from the top.
 int BlockBegin(int block, int bits) { return 64 * block / (bits + 1); }

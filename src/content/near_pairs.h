@@ -1,16 +1,16 @@
 // NearPairs: all pairs of 64-bit hashes that differ in at most k bits, however many hashes there are.
 //
-// Manku, Jain and Das Sarma ("Detecting near-duplicates for web crawling", 2007): cut the 64 bits into k + 1 blocks; two
-// hashes that differ in at most k bits are equal in one of them. So the hashes are sorted k + 1 times, rotated so that
-// another block comes first each time, and only hashes with an equal first block (a bucket) are compared. Each order is
-// written from the one before, so the input is read once. Where the paper makes the equal part longer with more copies
-// (20 for 10^10 hashes), a bucket is cut again in memory: the bits in which its hashes differ at all are cut into k + 1
-// groups, it is sorted by each, and so on until few hashes are left to compare. So four copies are enough, and hashes
-// that crowd in one corner cost no more than others.
+// Manku, Jain and Das Sarma ("Detecting near-duplicates for web crawling", 2007): cut the 64 bits into k + 1 blocks;
+// two hashes that differ in at most k bits are equal in one of them. So the hashes are sorted k + 1 times, rotated so
+// that another block comes first each time, and only hashes with an equal first block (a bucket) are compared. Each
+// order is written from the one before, so the input is read once. Where the paper makes the equal part longer with
+// more copies (20 for 10^10 hashes), a bucket is cut again in memory: the bits in which its hashes differ at all are
+// cut into k + 1 groups, it is sorted by each, and so on until few hashes are left to compare. So four copies are
+// enough, and hashes that crowd in one corner cost no more than others.
 //
 // Equal hashes count as one. A pair is reported once: where the first of its equal blocks, and of its equal groups, is
-// sorted by. With `forest` only pairs that join what the bucket has not joined yet are reported: at most k + 1 per hash,
-// enough for clusters, however many pairs there are.
+// sorted by. With `forest` only pairs that join what the bucket has not joined yet are reported: at most k + 1 per
+// hash, enough for clusters, however many pairs there are.
 //
 // Thread: one owner. Memory bound: options.memory: a third each for two sorts (disk/row_sort.h) and a bucket.
 // A bucket larger than its third (10^10 evenly spread hashes have 150,000 in each; 64 MiB hold 930,000) is compared in

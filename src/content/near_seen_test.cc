@@ -41,7 +41,7 @@ TEST(NearTableTest, FindsTheNearestAndOfTheseTheOldest) {
   EXPECT_EQ(table.Find(0xf), nullptr);
   table.Add({.similarity = 0xf1, .url = "two"});
   table.Add({.similarity = 0xe3, .url = "two, later"});
-  EXPECT_EQ(table.Find(0xf3)->url, "two");   // one bit from both
+  EXPECT_EQ(table.Find(0xf3)->url, "two");  // one bit from both
   EXPECT_EQ(table.Find(0xe3)->url, "two, later");
   EXPECT_EQ(table.Find(0x100ff)->url, "three");
   EXPECT_EQ(table.Find(0xff ^ 0xf0), nullptr);
@@ -55,8 +55,9 @@ TEST(NearTableTest, FindsWhatIsThereAndNothingElse) {
   size_t first = 0;
   uint64_t near = 0;
   for (int step = 0; step < 20'000; ++step) {
-    const uint64_t hash =
-        all.empty() || rng.Below(4) == 0 ? rng.Next() : Flip(all[first + rng.Below(all.size() - first)], rng.Below(6), rng);
+    const uint64_t hash = all.empty() || rng.Below(4) == 0
+                              ? rng.Next()
+                              : Flip(all[first + rng.Below(all.size() - first)], rng.Below(6), rng);
     int least = kNearBits + 1;
     for (size_t i = first; i < all.size(); ++i) least = std::min(least, BitsApart(all[i], hash));
     const NearTable::Entry* const found = table.Find(hash);
@@ -88,9 +89,7 @@ TEST(NearTableTest, ALongChainIsLookedAtFromItsNewEnd) {
     table.Add({.similarity = all.back(), .url = "u"});
   }
   // Only its block of 0x1234 is whole.
-  const auto broken = [](uint64_t hash) {
-    return hash ^ (uint64_t{1} << 20 | uint64_t{1} << 40 | uint64_t{1} << 60);
-  };
+  const auto broken = [](uint64_t hash) { return hash ^ (uint64_t{1} << 20 | uint64_t{1} << 40 | uint64_t{1} << 60); };
   EXPECT_NE(table.Find(broken(all.back())), nullptr);
   EXPECT_EQ(table.Find(broken(all.front())), nullptr);
   EXPECT_NE(table.Find(all.front() ^ 7), nullptr);

@@ -1,15 +1,15 @@
 // NearTable: which recent text is nearly this one? Pages by the similarity hash of their text, within 3 bits.
 //
-// Two hashes that differ in at most 3 of 64 bits are equal in one of their four blocks of 16 bits. For each block and each
-// value of it the entries that have it are a chain, newest first, of which the head is in a table and the rest in the
-// entries themselves. The oldest entries leave from the other end, so a chain simply ends where it reaches one that has
-// left: nothing is ever unlinked.
+// Two hashes that differ in at most 3 of 64 bits are equal in one of their four blocks of 16 bits. For each block and
+// each value of it the entries that have it are a chain, newest first, of which the head is in a table and the rest in
+// the entries themselves. The oldest entries leave from the other end, so a chain simply ends where it reaches one that
+// has left: nothing is ever unlinked.
 //
 // Of several neighbours the nearest is found, of these the oldest that was looked at.
 //
-// Thread: one owner. Deterministic. Memory bound: that of the constructor: 1 MiB of heads, and per entry about 144 bytes
-// at a URL of 60. Time per look: at most kMostLooked entries per chain, n / 65,536 on average; where a chain is longer
-// (texts that agree in 16 bits by chance or by intent), the older ones are not found.
+// Thread: one owner. Deterministic. Memory bound: that of the constructor: 1 MiB of heads, and per entry about 144
+// bytes at a URL of 60. Time per look: at most kMostLooked entries per chain, n / 65,536 on average; where a chain is
+// longer (texts that agree in 16 bits by chance or by intent), the older ones are not found.
 
 #pragma once
 
@@ -52,7 +52,7 @@ class NearTable {
   const Entry* Find(uint64_t similarity);
 
   bool Fits(size_t url_size) const { return used_ + CostOf(url_size) <= memory_; }
-  void Add(const NearPage& page);  // REQUIRES: Fits
+  void Add(const NearPage& page);                           // REQUIRES: Fits
   const Entry& oldest() const { return entries_.front(); }  // REQUIRES: entries() > 0
   void RemoveOldest();                                      // likewise
 

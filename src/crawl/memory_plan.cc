@@ -60,8 +60,8 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
 }
 
 uint64_t MemoryPlan::Sum() const {
-  return seen + content + near + gate + frontier + snapshot + star + beast + tables + answers + pages + indexes + log + names +
-         sessions + connections + slack;
+  return seen + content + near + gate + frontier + snapshot + star + beast + tables + answers + pages + indexes + log +
+         names + sessions + connections + slack;
 }
 
 }  // namespace portolan

@@ -22,8 +22,8 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   for (std::string* const name :
        {&options.seen.name, &options.gate.name, &options.frontier.name, &options.admission.star.name,
         &options.admission.beast.name, &options.admission.yield.name, &options.admission.hosts.name,
-        &options.admission.ends_name, &options.content.name, &options.near.name, &options.traps.table.name, &options.traps.idle.name,
-        &options.traps.name, &options.traps.queue}) {
+        &options.admission.ends_name, &options.content.name, &options.near.name, &options.traps.table.name,
+        &options.traps.idle.name, &options.traps.name, &options.traps.queue}) {
     *name = ShardName(options.shard, *name);
   }
   options.frontier.shards = options.admission.star.share = options.shards;

@@ -103,8 +103,8 @@ Shard::CopyLinks Shard::LinksOfCopy(const PageResult& result, const UrlRecord& r
   return CopyLinks::kOwnOrigin;
 }
 
-// A copy of the same bytes was noticed already. The text of a near one is its own, and so may be any of its links: it is
-// stored in full, and links are left out only within a host where nearly every page is a copy.
+// A copy of the same bytes was noticed already. The text of a near one is its own, and so may be any of its links: it
+// is stored in full, and links are left out only within a host where nearly every page is a copy.
 Status Shard::LookForNear(const PageResult& result, const UrlRecord& record, FetchLine& line, CopyLinks& links) {
   if (near_ == nullptr || result.similarity == 0 || !IsPage(result) || line.duplicate_unix_ms != 0) return {};
   const NearPage page{

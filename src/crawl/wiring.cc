@@ -194,7 +194,8 @@ PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   page.link = LinksOf(config);
   page.embeds = config.scope.embeds;
   page.requisites = config.scope.requisites;
-  page.similarity = config.page.similarity || config.traps.enabled || config.content.near_duplicates != NearPolicy::kKeep;
+  page.similarity =
+      config.page.similarity || config.traps.enabled || config.content.near_duplicates != NearPolicy::kKeep;
   page.canonical = config.page.canonical;
   page.alternates = config.page.alternates;
   page.x_robots_tag = config.page.x_robots_tag;

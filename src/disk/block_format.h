@@ -52,10 +52,9 @@ constexpr std::string_view FileMagic(FileKind kind) {
 }
 
 constexpr std::string_view FileKindName(FileKind kind) {
-  constexpr std::string_view kNames[kFileKinds] = {"queue segment", "DRUM tuple log",    "DRUM row log",
-                                                   "DRUM run",      "DRUM repository Z", "DRUM answers",
-                                                   "robots rules",  "link log",          "text log",
-                                                   "pages with hashes"};
+  constexpr std::string_view kNames[kFileKinds] = {"queue segment",     "DRUM tuple log",   "DRUM row log", "DRUM run",
+                                                   "DRUM repository Z", "DRUM answers",     "robots rules", "link log",
+                                                   "text log",          "pages with hashes"};
   return kNames[static_cast<size_t>(kind)];
 }
 

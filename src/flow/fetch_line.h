@@ -26,7 +26,7 @@ struct FetchLine {
   // The page whose text nearly equals this one's (content/near_seen.h), and in how many bits their hashes differ.
   std::string near_duplicate_of = {};
   int near_bits = 0;
-  bool revisit = false;           // the archive gets a revisit record instead of the response
+  bool revisit = false;  // the archive gets a revisit record instead of the response
 };
 
 }  // namespace portolan

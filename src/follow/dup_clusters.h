@@ -1,19 +1,20 @@
 // Clusters of pages with nearly the same text, or with the same bytes, of all that a DupPages has.
 //
 // Two pages are near if the hashes of their texts differ in at most `bits` bits; a cluster is what is connected by such
-// pairs. So a chain is one cluster: its ends may differ in more bits than `bits`, and each member says how far it is from
-// the representative, which is the page that was fetched first. With `exact` a cluster is the pages with one fingerprint.
+// pairs. So a chain is one cluster: its ends may differ in more bits than `bits`, and each member says how far it is
+// from the representative, which is the page that was fetched first. With `exact` a cluster is the pages with one
+// fingerprint.
 //
 // Everything is sorting and passes over files: pages by hash; the pairs (content/near_pairs.h); their groups
-// (content/near_groups.h); pages by group; the groups that are wanted, the largest first; their pages by number, to take
-// the URLs from the file of pages; and the lines of the answer. So no cluster is too large.
+// (content/near_groups.h); pages by group; the groups that are wanted, the largest first; their pages by number, to
+// take the URLs from the file of pages; and the lines of the answer. So no cluster is too large.
 //
-// The groups are stored in DIR/near-BITS.z (docs/formats/dups.md) and used again until there are new pages. When there are
-// few new ones, the old groups are taken over, and the new texts are compared with all (content/near_batch.h): the old
-// pairs are not looked for again.
+// The groups are stored in DIR/near-BITS.z (docs/formats/dups.md) and used again until there are new pages. When there
+// are few new ones, the old groups are taken over, and the new texts are compared with all (content/near_batch.h): the
+// old pairs are not looked for again.
 //
-// Thread: one caller. Memory bound: options.memory, about. Disk: in the worst phase about 100 bytes per page, in nameless
-// files, and the lines of the answer.
+// Thread: one caller. Memory bound: options.memory, about. Disk: in the worst phase about 100 bytes per page, in
+// nameless files, and the lines of the answer.
 
 #pragma once
 
@@ -51,12 +52,12 @@ struct DupMember {
 };
 
 struct DupSummary {
-  uint64_t pages = 0;      // in the log
-  uint64_t with_text = 0;  // of them: with a similarity hash
-  uint64_t clusters = 0;   // of at least min_size pages
-  uint64_t clustered = 0;  // pages in them
-  uint64_t parts = 0;      // NearPairs::parts(): not 0 means that pairs may have been missed
-  bool url_found = false;  // the page of options.url is in the log …
+  uint64_t pages = 0;       // in the log
+  uint64_t with_text = 0;   // of them: with a similarity hash
+  uint64_t clusters = 0;    // of at least min_size pages
+  uint64_t clustered = 0;   // pages in them
+  uint64_t parts = 0;       // NearPairs::parts(): not 0 means that pairs may have been missed
+  bool url_found = false;   // the page of options.url is in the log …
   bool url_hashed = false;  // … and has the hash that is asked for
 };
 

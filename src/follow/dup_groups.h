@@ -3,7 +3,8 @@
 // They are kept in DIR/near-BITS.z, a Z file (docs/formats/drum.md): every distinct hash, with the smallest hash of its
 // group. If it has as many hashes as there are now, it is used as it is: hashes only ever come to the log. If there are
 // few new ones, old members stay with their groups, and only pairs with a new hash are looked for: all hashes pass by
-// once, beside a table of the new ones (content/near_batch.h). Otherwise all pairs are looked for (content/near_pairs.h).
+// once, beside a table of the new ones (content/near_batch.h). Otherwise all pairs are looked for
+// (content/near_pairs.h).
 //
 // Thread: one owner. Memory bound: options.memory, half for the search and half for the groups. Durability: the file is
 // written beside its place, synced and renamed: whole or not there, and made again where it does not fit.

@@ -70,8 +70,7 @@ std::optional<DupPage> DupPageOfLine(std::string_view text, std::string& url) {
   return page;
 }
 
-Result<DupPages> DupPages::Follow(Env& env, const OutputSource& log, const std::string& dir,
-                                  const Progress& progress) {
+Result<DupPages> DupPages::Follow(Env& env, const OutputSource& log, const std::string& dir, const Progress& progress) {
   ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env, log));
   if (!committed || committed->lanes.empty()) {
     return Fail(ErrorCode::kNotFound, fmt::format("{}: the crawl has no log", log.state_dir));

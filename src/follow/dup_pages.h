@@ -1,5 +1,5 @@
-// DupPages: the pages of a crawl with the hashes of their text and their bytes, in a file beside the crawl that grows with
-// its log: what the search for duplicates reads instead of the log.
+// DupPages: the pages of a crawl with the hashes of their text and their bytes, in a file beside the crawl that grows
+// with its log: what the search for duplicates reads instead of the log.
 //
 // One page per line of the crawl log with an answer of class 2xx and one of the two hashes, in the order of the log; a
 // page's number is its place. A URL that was fetched twice is there twice. The file is DIR/pages.blocks
@@ -35,7 +35,8 @@ void EncodeDupPage(const DupPage& page, std::string& out);  // replaces `out`
 // nullopt: it is not a record. The URL is a view of `bytes`.
 std::optional<DupPage> DecodeDupPage(std::string_view bytes);
 
-// What a line of the crawl log says of a page. nullopt: it is not the fetch of a page, or has no hash. `url` takes its URL.
+// What a line of the crawl log says of a page. nullopt: it is not the fetch of a page, or has no hash. `url` takes its
+// URL.
 std::optional<DupPage> DupPageOfLine(std::string_view line, std::string& url);
 
 class DupPages {

@@ -113,7 +113,8 @@ std::vector<LoggedPage> RandomPages(size_t count, uint64_t seed) {
     uint64_t similarity = rng.Below(10) == 0 ? 0 : rng.Next();
     if (i > 0 && rng.Below(2) == 0) {
       similarity = pages[rng.Below(i)].similarity;
-      for (uint64_t flips = rng.Below(4); flips > 0 && similarity != 0; --flips) similarity ^= uint64_t{1} << rng.Below(64);
+      for (uint64_t flips = rng.Below(4); flips > 0 && similarity != 0; --flips)
+        similarity ^= uint64_t{1} << rng.Below(64);
     }
     pages.push_back({"http://a.test/" + std::to_string(i), similarity, 1 + rng.Below(count / 2)});
   }
@@ -197,7 +198,8 @@ TEST(DupsTest, AddedPagesGiveTheClustersOfAll) {
   for (const size_t until : {0, 2000, 2000, 2150, 2300, 3000}) {
     for (; done < until; ++done) crawl->Add(pages[done]);
     crawl->Commit();
-    EXPECT_EQ(List(env, options).value(), BySimpleMeans({pages.begin(), pages.begin() + static_cast<int64_t>(done)}, 3));
+    EXPECT_EQ(List(env, options).value(),
+              BySimpleMeans({pages.begin(), pages.begin() + static_cast<int64_t>(done)}, 3));
     const DupPages now = DupPages::Follow(env, kSource, "dups", {}).value();
     EXPECT_EQ(now.added(), 0U);
   }

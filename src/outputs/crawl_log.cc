@@ -28,8 +28,9 @@ std::string_view KindName(UrlKind kind) {
 }  // namespace
 
 uint64_t LogLine::bytes() const {
-  return sizeof(LogLine) + about.url.size() + about.via.size() + about.duplicate_of.size() + about.near_duplicate_of.size() + content_type.size() +
-         server.size() + location.size() + title.size() + detail.size() + redirect.size();
+  return sizeof(LogLine) + about.url.size() + about.via.size() + about.duplicate_of.size() +
+         about.near_duplicate_of.size() + content_type.size() + server.size() + location.size() + title.size() +
+         detail.size() + redirect.size();
 }
 
 LogLine MakeLogLine(PageResult& result, FetchLine&& about) {
