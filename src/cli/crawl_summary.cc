@@ -187,6 +187,10 @@ void PrintSummary(const CrawlSummary& summary, const Config& config, bool json) 
                             ? fmt::format("; {} pages of mirrors were left to the originals", counts.mirrored)
                             : std::string());
   }
+  if (counts.near_duplicates > 0) {
+    text += fmt::format("  near      {} with nearly the text of another one ('portolan dups' lists them)\n",
+                        Counted(counts.near_duplicates, "page"));
+  }
   for (const HostTrouble& trouble : progress.unreachable_hosts) {
     text += fmt::format("  given up  {} ({})\n", trouble.what, trouble.why);
   }

@@ -95,6 +95,10 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
     fmt::print("  duplicates {} of pages that were fetched before{}\n", copies,
                late > 0 ? fmt::format(", {} of them found after they were stored", late) : "");
   }
+  if (const uint64_t near = status.value("near_duplicates", 0ULL); near > 0) {
+    fmt::print("  near       {} with nearly the text of another one ('portolan dups' lists them)\n",
+               Counted(near, "page"));
+  }
   fmt::print("  links      {} found, {} out of scope\n", status.value("links", 0ULL),
              status.value("out_of_scope", 0ULL));
   fmt::print("  hosts      {}{} crawled in the last run, {} in memory\n", status.value("hosts_crawled", 0ULL),

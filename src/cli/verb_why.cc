@@ -132,6 +132,9 @@ bool JudgeByLog(Finding& finding) {
   } else if (last.contains("duplicate_of")) {
     finding.verdict += fmt::format("; its bytes are those of {}, fetched on {}", last.value("duplicate_of", "?"),
                                    last.value("duplicate_time", "?"));
+  } else if (last.contains("near_duplicate_of")) {
+    finding.verdict += fmt::format("; its text is nearly that of {} ({} of 64 bits differ)",
+                                   last.value("near_duplicate_of", "?"), last.value("near_bits", 0));
   } else if (!is_end(finding.log.back())) {
     const Json& late = finding.log.back();
     finding.verdict += fmt::format("; found later: its bytes are those of {}, fetched on {}",

@@ -23,6 +23,7 @@ std::span<const Verb> Verbs() {
       Verb{"graph", "Look inside", "build and search the link graph of a crawl", &RunGraph},
       Verb{"serve", "Look inside", "serve the link graph of a crawl over HTTP, on this machine", &RunServe},
       Verb{"text", "Look inside", "show the text of a crawl's pages, with language and date", &RunText},
+      Verb{"dups", "Look inside", "list pages with nearly the same text, or with the same bytes", &RunDups},
       Verb{"disk", "Look inside", "dump or check a file of the crawl's state", &RunDisk},
       Verb{"warc", "Look inside", "list, print, check and index WARC and ARC files", &RunWarc},
       Verb{"sim", "Try out", "serve a simulated web on this machine, to test crawlers", &RunSim},

@@ -14,6 +14,7 @@ int RunResume(int argc, char** argv);
 int RunRun(int argc, char** argv);
 int RunStatus(int argc, char** argv);
 int RunDisk(int argc, char** argv);
+int RunDups(int argc, char** argv);
 int RunGraph(int argc, char** argv);
 int RunLinks(int argc, char** argv);
 int RunReport(int argc, char** argv);

@@ -136,6 +136,12 @@ void MirrorTable::NoteMissing(std::string_view url) {
   if (Entry* const entry = Find(key_.Hash(OriginOf(url)))) NoteDiffering(*entry);
 }
 
+void MirrorTable::NoteNear(std::string_view url) {
+  Entry& entry = Touch(key_.Hash(OriginOf(url)));
+  entry.pages = std::max(entry.pages, 1U);
+  entry.copies = std::min(entry.copies + 1, entry.pages);
+}
+
 void MirrorTable::NoteGone(std::string_view url) {
   const uint64_t hash = key_.Hash(url);
   RecentSlot(hash) = Recent(hash, kGone);

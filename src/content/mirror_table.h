@@ -64,6 +64,9 @@ class MirrorTable : public Checkpointable {
   // The page has content of its own, and its counterpart does not exist.
   void NoteMissing(std::string_view url);
 
+  // The page, which was observed as new, is nearly a copy. That counts for MostlyCopies only.
+  void NoteNear(std::string_view url);
+
   // The page cannot be had: it is missing, or forbidden, or fails.
   void NoteGone(std::string_view url);
   // NoteGone was called for it, not too long ago.

@@ -175,6 +175,7 @@ struct Config {
   struct Content {
     bool seen = true;
     DuplicatePolicy duplicates = DuplicatePolicy::kMark;
+    NearPolicy near_duplicates = NearPolicy::kKeep;
     ByteCount least_body = {256};
   } content;
 

@@ -269,7 +269,8 @@ const std::vector<ConfigField>& ConfigFields() {
       SETTING(page, alternates,
               "Follow <link rel=alternate>: the page in other languages (hreflang), for other devices, its feeds."),
       SETTING(page, x_robots_tag, "Obey X-Robots-Tag fields as the robots meta elements of pages (docs/rules.md)."),
-      SETTING(page, similarity, "Compute 64 bits from the main text of each page that identify near duplicates."),
+      SETTING(page, similarity,
+              "Compute 64 bits from the main text of each page, for 'portolan dups', which lists near duplicates."),
       SETTING(page, pdf, "Read text and links of PDF documents, one at a time, in a process of its own."),
       NUMBER(page, pdf_time, seconds(1), minutes(10), "The longest time for reading one PDF document."),
       NUMBER(page, pdf_memory, Mebi(128), Gibi(64),
@@ -280,6 +281,10 @@ const std::vector<ConfigField>& ConfigFields() {
               "What to do then: keep (store and follow as any other page, and say so in the log), mark (store a WARC "
               "revisit record instead of the bytes), or skip (as mark, and do not follow links that lead to what is "
               "known; of a host that repeats another one only samples are fetched; docs/content.md)."),
+      SETTING(content, near_duplicates,
+              "What to do with a page whose text is nearly that of another page: keep (do not look for it; 'portolan "
+              "dups' can list them with page.similarity), mark (name that page in the log), or skip (as mark, and do "
+              "not follow its links within its host where nearly all pages of the host are copies; docs/content.md)."),
       NUMBER(content, least_body, ByteCount{1}, Gibi(1), "Do not compare smaller bodies."),
 
       NUMBER(memory, total, Mebi(128), kMostBytes,

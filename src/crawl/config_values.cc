@@ -35,6 +35,8 @@ constexpr std::array<Word<ScopeMode>, 4> kScopeModes = {{{"domain", ScopeMode::k
                                                          {"any", ScopeMode::kAny}}};
 constexpr std::array<Word<DuplicatePolicy>, 3> kDuplicatePolicies = {
     {{"keep", DuplicatePolicy::kKeep}, {"mark", DuplicatePolicy::kMark}, {"skip", DuplicatePolicy::kSkip}}};
+constexpr std::array<Word<NearPolicy>, 3> kNearPolicies = {
+    {{"keep", NearPolicy::kKeep}, {"mark", NearPolicy::kMark}, {"skip", NearPolicy::kSkip}}};
 constexpr std::array<Word<IpPreference>, 4> kIpPreferences = {{{"v4-first", IpPreference::kV4First},
                                                                {"v6-first", IpPreference::kV6First},
                                                                {"v4-only", IpPreference::kV4Only},
@@ -196,6 +198,7 @@ Status ReadSetting(const toml::node& node, CanonicalRules& value) {
 Status ReadSetting(const toml::node& node, Profile& value) { return ReadWord(node, kProfiles, value); }
 Status ReadSetting(const toml::node& node, ScopeMode& value) { return ReadWord(node, kScopeModes, value); }
 Status ReadSetting(const toml::node& node, DuplicatePolicy& value) { return ReadWord(node, kDuplicatePolicies, value); }
+Status ReadSetting(const toml::node& node, NearPolicy& value) { return ReadWord(node, kNearPolicies, value); }
 Status ReadSetting(const toml::node& node, IpPreference& value) { return ReadWord(node, kIpPreferences, value); }
 
 Status ReadSetting(const toml::node& node, LogLevel& value) {
@@ -255,6 +258,7 @@ std::string PrintSetting(CanonicalRules value) {
 std::string PrintSetting(Profile value) { return Quoted(NameOf(value, kProfiles)); }
 std::string PrintSetting(ScopeMode value) { return Quoted(NameOf(value, kScopeModes)); }
 std::string PrintSetting(DuplicatePolicy value) { return Quoted(NameOf(value, kDuplicatePolicies)); }
+std::string PrintSetting(NearPolicy value) { return Quoted(NameOf(value, kNearPolicies)); }
 std::string PrintSetting(IpPreference value) { return Quoted(NameOf(value, kIpPreferences)); }
 std::string PrintSetting(LogLevel value) { return Quoted(LogLevelName(value)); }
 std::string PrintSetting(LogFormat value) { return Quoted(LogFormatName(value)); }

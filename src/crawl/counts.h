@@ -42,6 +42,7 @@ struct CrawlCounts {
   uint64_t dropped = 0;          // answers that a rule excludes by size or type: not kept, links not followed
   uint64_t copied_links = 0;     // of `links`: not followed, because they are on a copy of a page
   uint64_t duplicates = 0;       // answers whose payload was captured before
+  uint64_t near_duplicates = 0;  // pages whose text is nearly that of another one, as far as it was looked for
   uint64_t late_duplicates = 0;  // that were found to be so only after they were archived
   uint64_t seeds = 0;
   uint64_t outages = 0;    // of the network, or of the name servers
@@ -75,10 +76,10 @@ struct CrawlCounts {
     return sum;
   }
 
-  static const std::array<uint64_t CrawlCounts::*, 33> kSingle;  // all counts that are single numbers
+  static const std::array<uint64_t CrawlCounts::*, 34> kSingle;  // all counts that are single numbers
 };
 
-inline constexpr std::array<uint64_t CrawlCounts::*, 33> CrawlCounts::kSingle = {
+inline constexpr std::array<uint64_t CrawlCounts::*, 34> CrawlCounts::kSingle = {
     &CrawlCounts::denied,         &CrawlCounts::unreachable,   &CrawlCounts::excluded,
     &CrawlCounts::fetches,        &CrawlCounts::robots,        &CrawlCounts::retries,
     &CrawlCounts::wire_bytes,     &CrawlCounts::body_bytes,    &CrawlCounts::archived,
@@ -89,7 +90,8 @@ inline constexpr std::array<uint64_t CrawlCounts::*, 33> CrawlCounts::kSingle = 
     &CrawlCounts::shortages,      &CrawlCounts::by_rule,       &CrawlCounts::blocked,
     &CrawlCounts::over_limit,     &CrawlCounts::dropped,       &CrawlCounts::mirrored,
     &CrawlCounts::copied_links,   &CrawlCounts::duplicates,    &CrawlCounts::late_duplicates,
-    &CrawlCounts::renamed,        &CrawlCounts::held,          &CrawlCounts::shortened};
+    &CrawlCounts::renamed,        &CrawlCounts::held,          &CrawlCounts::shortened,
+    &CrawlCounts::near_duplicates};
 // A count that is missing in the list would be lost when shards are added up.
 static_assert(sizeof(CrawlCounts) == sizeof(CrawlCounts::done) + sizeof(CrawlCounts::outcomes) +
                                          sizeof(CrawlCounts::statuses) +

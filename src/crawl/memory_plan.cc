@@ -36,6 +36,10 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
     plan.answers -= part;
     plan.seen -= part;
   }
+  if (wishes.near_seen) {
+    plan.near = part;
+    plan.answers -= part;
+  }
   plan.tables = part;
   plan.indexes = std::min(part, kMostIndex * wishes.directories);
   plan.log = std::min(part, kMostLog);
@@ -56,8 +60,8 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
 }
 
 uint64_t MemoryPlan::Sum() const {
-  return seen + content + gate + frontier + snapshot + star + beast + tables + answers + pages + indexes + log + names +
-         sessions + connections + slack;
+  return seen + content + near + gate + frontier + snapshot + star + beast + tables + answers + pages + indexes + log +
+         names + sessions + connections + slack;
 }
 
 }  // namespace portolan

@@ -26,6 +26,9 @@ TEST(MemoryPlanTest, PartsNeverMakeMoreThanTheTotal) {
           EXPECT_EQ(other.Sum(), plan.Sum());
           EXPECT_EQ(plan.content, 0U);
           EXPECT_GT(other.content, total / 50);
+          wishes.near_seen = true;
+          EXPECT_EQ(MemoryPlan::Make(wishes).Sum(), plan.Sum());
+          EXPECT_GT(MemoryPlan::Make(wishes).near, total / 100);
           EXPECT_LE(plan.Sum(), total);
           EXPECT_GE(plan.Sum(), total / 10 * 7);
           EXPECT_GE(plan.loops, 1U);
@@ -57,7 +60,7 @@ TEST(MemoryPlanTest, UsualSettingsAreKept) {
   EXPECT_EQ(plan.max_decoded, 64 * kMiB);
   EXPECT_EQ(MemoryPlan::Make(Wishes(256 * kMiB)).max_body, 16 * kMiB);
   MemoryWishes wishes = Wishes(256 * kMiB);
-  wishes.content_seen = true;
+  wishes.content_seen = wishes.near_seen = true;
   EXPECT_EQ(MemoryPlan::Make(wishes).max_body, 16 * kMiB);
 }
 

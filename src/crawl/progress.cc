@@ -137,6 +137,7 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["mirrored"] = counts.mirrored;
   json["duplicates"] = counts.duplicates;
   json["late_duplicates"] = counts.late_duplicates;
+  json["near_duplicates"] = counts.near_duplicates;
   json["links_of_copies"] = counts.copied_links;
   json["too_deep"] = counts.too_deep;
   json["nofollow"] = counts.nofollow;

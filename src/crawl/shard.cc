@@ -22,8 +22,8 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   for (std::string* const name :
        {&options.seen.name, &options.gate.name, &options.frontier.name, &options.admission.star.name,
         &options.admission.beast.name, &options.admission.yield.name, &options.admission.hosts.name,
-        &options.admission.ends_name, &options.content.name, &options.traps.table.name, &options.traps.idle.name,
-        &options.traps.name, &options.traps.queue}) {
+        &options.admission.ends_name, &options.content.name, &options.near.name, &options.traps.table.name,
+        &options.traps.idle.name, &options.traps.name, &options.traps.queue}) {
     *name = ShardName(options.shard, *name);
   }
   options.frontier.shards = options.admission.star.share = options.shards;
@@ -64,6 +64,9 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   if (options.content_seen) {
     ASSIGN_OR_RETURN(shard->content_, ContentSeen::Open(env, manifest, lanes.others, options.content));
     ASSIGN_OR_RETURN(shard->mirrors_, MirrorTable::Open(manifest, ShardName(options.shard, "mirrors"), options.key));
+  }
+  if (options.near_duplicates != NearPolicy::kKeep) {
+    ASSIGN_OR_RETURN(shard->near_, NearSeen::Open(env, manifest, options.near));
   }
   ASSIGN_OR_RETURN(shard->gate_, Gate::Open(env, manifest, lanes.others, options.gate));
   const uint64_t room =
@@ -225,6 +228,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
     if (park_ != nullptr) park_->Observe(record, flight.host, result);
     DropByRule(record, result, line);
     if (!line.dropped && IsLookedAt(result)) RETURN_IF_ERROR(LookAtContent(result, record, line, links));
+    if (!line.dropped) RETURN_IF_ERROR(LookForNear(result, record, line, links));
     EndUrl(record, result, std::move(line));
     return {};
   }
@@ -392,6 +396,9 @@ std::vector<Checkpointable*> Shard::Checkpointables() {
   if (content_ != nullptr) {
     for (Checkpointable* part : content_->Checkpointables()) all.push_back(part);
     all.push_back(mirrors_.get());
+  }
+  if (near_ != nullptr) {
+    for (Checkpointable* part : near_->Checkpointables()) all.push_back(part);
   }
   if (park_ != nullptr) {
     for (Checkpointable* part : park_->Checkpointables()) all.push_back(part);

@@ -65,6 +65,7 @@
 #include "base/result.h"
 #include "content/content_seen.h"
 #include "content/mirror_table.h"
+#include "content/near_seen.h"
 #include "crawl/admission.h"
 #include "crawl/admission_window.h"
 #include "crawl/counts.h"
@@ -184,6 +185,7 @@ class Shard : public Checkpointable {
   const Admission* admission() const { return admission_.get(); }  // null without budgets
   const ContentSeen* content() const { return content_.get(); }    // null without content-seen
   const MirrorTable* mirrors() const { return mirrors_.get(); }    // likewise
+  const NearSeen* near() const { return near_.get(); }             // null without near duplicates
   const TrapPark* traps() const { return park_.get(); }            // null without traps
   int64_t running_ns(Moment now) const { return ran_before_ns_ + (now.now_ns - opened_ns_); }
   // The limit that ended the crawl: "max_pages" …; empty if none is reached.
@@ -278,13 +280,15 @@ class Shard : public Checkpointable {
   void WakeBy(int64_t time_ns) { next_wake_ns_ = std::min(next_wake_ns_, time_ns); }
 
   // Payloads that were captured before (shard_content.cc):
-  enum class CopyLinks : uint8_t { kAll, kOwnOrigin, kGuides };  // which links of a page are followed
+  enum class CopyLinks : uint8_t { kAll, kOwnOrigin, kElsewhere, kGuides };  // which links of a page are followed
   class LateToLog;
   Status TakeLate(Moment now, bool* moved);
   bool IsLookedAt(const PageResult& result) const;
   // Tells the line what the page is a copy of.
   Status LookAtContent(const PageResult& result, const UrlRecord& record, FetchLine& line, CopyLinks& links);
   CopyLinks LinksOfCopy(const PageResult& result, const UrlRecord& record, const ContentSeen::Known& first);
+  // The same for a page whose text is nearly that of another page.
+  Status LookForNear(const PageResult& result, const UrlRecord& record, FetchLine& line, CopyLinks& links);
   bool IsFollowed(CopyLinks links, const FoundLink& link, uint64_t host) const;
   Status OnPayload(const Crossing& crossing);
   void NoteLate(std::string_view url, int64_t unix_ms, std::string_view first, int64_t first_unix_ms, bool page);
@@ -387,6 +391,7 @@ class Shard : public Checkpointable {
   std::unique_ptr<Frontier> frontier_;
   std::unique_ptr<PageLimits> page_limits_;  // null: no rule limits pages
   std::unique_ptr<ContentSeen> content_;     // null without it
+  std::unique_ptr<NearSeen> near_;           // null without it
   std::unique_ptr<MirrorTable> mirrors_;     // likewise
 
   std::unordered_map<uint64_t, InFlight> in_flight_;  // iterated for displays only

@@ -1,5 +1,5 @@
 // What the shard does with payloads that were captured before: revisit records, late findings, links of copies, and
-// mirrors. docs/content.md has the policy and its reasons.
+// mirrors; and with pages whose text is nearly that of another one. docs/content.md has the policy and its reasons.
 //
 // With several shards the owner of a payload (by its hash) is told of each capture that the page's own shard takes for
 // the first. If it knows an earlier one it answers, and the finding is a late one: the page is archived already.
@@ -103,11 +103,31 @@ Shard::CopyLinks Shard::LinksOfCopy(const PageResult& result, const UrlRecord& r
   return CopyLinks::kOwnOrigin;
 }
 
+// A copy of the same bytes was noticed already. The text of a near one is its own, and so may be any of its links: it
+// is stored in full, and links are left out only within a host where nearly every page is a copy.
+Status Shard::LookForNear(const PageResult& result, const UrlRecord& record, FetchLine& line, CopyLinks& links) {
+  if (near_ == nullptr || result.similarity == 0 || !IsPage(result) || line.duplicate_unix_ms != 0) return {};
+  const NearPage page{
+      .similarity = result.similarity, .url = record.url, .depth = record.depth, .type = TypeOf(result.mime)};
+  ASSIGN_OR_RETURN(std::optional<NearSeen::Known> near, near_->Look(page));
+  if (!near) return {};
+  ++counts_.near_duplicates;
+  line.near_bits = near->bits;
+  if (options_.near_duplicates == NearPolicy::kSkip && mirrors_ != nullptr) {
+    mirrors_->NoteNear(record.url);
+    const bool deeper = options_.depth_limited && record.depth < near->depth;
+    if (near->type == page.type && !deeper && mirrors_->MostlyCopies(record.url)) links = CopyLinks::kElsewhere;
+  }
+  line.near_duplicate_of = std::move(near->url);
+  return {};
+}
+
 // Redirects and canonical links lead away from a copy, and what a page needs to be displayed belongs to it.
 bool Shard::IsFollowed(CopyLinks links, const FoundLink& link, uint64_t host) const {
   if (links == CopyLinks::kAll) return true;
   if ((link.flags & (kFoundRedirect | kFoundCanonical | kFoundRequisite)) != 0) return true;
-  return links == CopyLinks::kOwnOrigin && link.host_hash == host;
+  if (links == CopyLinks::kGuides) return false;
+  return (links == CopyLinks::kOwnOrigin) == (link.host_hash == host);
 }
 
 void Shard::NoteLate(std::string_view url, int64_t unix_ms, std::string_view first, int64_t first_unix_ms, bool page) {

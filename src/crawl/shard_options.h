@@ -8,6 +8,7 @@
 #include "base/hash_key.h"
 #include "content/content_seen.h"
 #include "content/duplicate_policy.h"
+#include "content/near_seen.h"
 #include "crawl/admission.h"
 #include "crawl/exchange.h"
 #include "crawl/limits.h"
@@ -85,6 +86,8 @@ struct ShardOptions {
   bool archived = false;                       // of them only those that are archived count
   DuplicatePolicy duplicates = DuplicatePolicy::kMark;
   ContentSeenOptions content;
+  NearPolicy near_duplicates = NearPolicy::kKeep;  // otherwise results carry similarity
+  NearSeenOptions near;
   TrapOptions traps;
   OutageOptions outage;
   // Shared by all shards of the crawl, made from max_pages, max_bytes and max_time_ns; null: Open makes one.

@@ -47,6 +47,7 @@ void ForEachCount(Counts& counts, Each each) {
   each("copied_links", counts.copied_links);
   each("duplicates", counts.duplicates);
   each("late_duplicates", counts.late_duplicates);
+  each("near_duplicates", counts.near_duplicates);
   each("outages", counts.outages);
   each("shortages", counts.shortages);
   each("by_rule", counts.by_rule);

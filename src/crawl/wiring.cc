@@ -57,7 +57,8 @@ MemoryPlan MemoryOf(const Config& config) {
                            .max_decoded = config.fetch.max_decoded.bytes,
                            .directories = config.archive.directories.size(),
                            .budget_queues = config.budget.enabled ? config.budget.queues : 0,
-                           .content_seen = config.content.seen});
+                           .content_seen = config.content.seen,
+                           .near_seen = config.content.near_duplicates != NearPolicy::kKeep});
 }
 
 ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::vector<std::string>& seeds) {
@@ -119,6 +120,9 @@ ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::
   shard.archived = config.archive.enabled;
   shard.duplicates = config.content.duplicates;
   shard.content.memory = std::max(memory.content, ContentSeenOptions::kMinMemory);
+
+  shard.near_duplicates = config.content.near_duplicates;
+  shard.near.memory = std::max(memory.near, NearTable::kMinMemory);
 
   FrontierOptions& frontier = shard.frontier;
   frontier.memory = memory.frontier;
@@ -190,7 +194,8 @@ PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   page.link = LinksOf(config);
   page.embeds = config.scope.embeds;
   page.requisites = config.scope.requisites;
-  page.similarity = config.page.similarity || config.traps.enabled;
+  page.similarity =
+      config.page.similarity || config.traps.enabled || config.content.near_duplicates != NearPolicy::kKeep;
   page.canonical = config.page.canonical;
   page.alternates = config.page.alternates;
   page.x_robots_tag = config.page.x_robots_tag;

@@ -40,20 +40,21 @@ enum class FileKind : uint8_t {
   kRules,    // compiled robots rules, one origin's robots.txt per block
   kLinks,    // the link log: pages and their links, with flags
   kText,     // the text log: what pages say
+  kPages,    // pages with their hashes, for the search for duplicates
 };
-inline constexpr int kFileKinds = 9;
+inline constexpr int kFileKinds = 10;
 
 // Eight bytes; the first of a file.
 constexpr std::string_view FileMagic(FileKind kind) {
   constexpr std::string_view kMagics[kFileKinds] = {"PTLQUEUE", "PTLTUPLE", "PTLROWS_", "PTLRUN__", "PTLZKEYS",
-                                                    "PTLANSWR", "PTLRULES", "PTLLINKS", "PTLTEXT2"};
+                                                    "PTLANSWR", "PTLRULES", "PTLLINKS", "PTLTEXT2", "PTLPAGES"};
   return kMagics[static_cast<size_t>(kind)];
 }
 
 constexpr std::string_view FileKindName(FileKind kind) {
-  constexpr std::string_view kNames[kFileKinds] = {"queue segment", "DRUM tuple log",    "DRUM row log",
-                                                   "DRUM run",      "DRUM repository Z", "DRUM answers",
-                                                   "robots rules",  "link log",          "text log"};
+  constexpr std::string_view kNames[kFileKinds] = {"queue segment",     "DRUM tuple log",   "DRUM row log", "DRUM run",
+                                                   "DRUM repository Z", "DRUM answers",     "robots rules", "link log",
+                                                   "text log",          "pages with hashes"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -107,6 +107,7 @@ Status VisitBlocks(Env& env, const std::string& path, FileKind kind, const Visit
     switch (kind) {
       case FileKind::kQueue:
       case FileKind::kText:
+      case FileKind::kPages:
         RETURN_IF_ERROR(VisitRecords(path, *block, 0, visitor));
         break;
       case FileKind::kLinks:

@@ -8,16 +8,13 @@
 #include "io/rng.h"
 
 namespace portolan {
-namespace {
 
-constexpr size_t kRowSize = sizeof(RowSort::Row);
-
-}  // namespace
-
-RowSort::RowSort(Env& env, const Options& options)
+template <size_t kNumbers>
+RowSortOf<kNumbers>::RowSortOf(Env& env, const Options& options)
     : env_(env), options_(options), most_(std::max<size_t>(options.memory / kRowSize, 1)) {}
 
-Status RowSort::Add(const Row& row) {
+template <size_t kNumbers>
+Status RowSortOf<kNumbers>::Add(const Row& row) {
   if (rows_.size() == most_) RETURN_IF_ERROR(WriteRun());
   // Doubling would need up to three times the bound for a moment.
   if (rows_.size() == rows_.capacity()) rows_.reserve(std::clamp<size_t>(2 * rows_.size(), 64, most_));
@@ -26,7 +23,8 @@ Status RowSort::Add(const Row& row) {
   return {};
 }
 
-Status RowSort::WriteRun() {
+template <size_t kNumbers>
+Status RowSortOf<kNumbers>::WriteRun() {
   if (file_ == nullptr) {
     ASSIGN_OR_RETURN(Rng rng, Rng::FromSystem());
     const std::string path = JoinPath(options_.dir, fmt::format("portolan-sort-{:016x}", rng.Next()));
@@ -35,7 +33,7 @@ Status RowSort::WriteRun() {
   }
   std::ranges::sort(rows_);
   Run run;
-  run.at = file_->Size();
+  run.begin = run.at = file_->Size();
   // In the machine's own byte order: no other program reads it.
   RETURN_IF_ERROR(
       file_->Append(std::string_view(reinterpret_cast<const char*>(rows_.data()), rows_.size() * kRowSize)));
@@ -45,7 +43,8 @@ Status RowSort::WriteRun() {
   return {};
 }
 
-Status RowSort::Sort() {
+template <size_t kNumbers>
+Status RowSortOf<kNumbers>::Sort() {
   if (runs_.empty()) {
     std::ranges::sort(rows_);
     return {};
@@ -56,7 +55,8 @@ Status RowSort::Sort() {
   return {};
 }
 
-Status RowSort::Advance(size_t index) {
+template <size_t kNumbers>
+Status RowSortOf<kNumbers>::Advance(size_t index) {
   Run& run = runs_[index];
   if (run.next == run.rows.size()) {
     const size_t share = std::max(options_.memory / runs_.size(), kLeastBuffer) / kRowSize;
@@ -71,7 +71,8 @@ Status RowSort::Advance(size_t index) {
   return {};
 }
 
-Result<bool> RowSort::Next(Row& row) {
+template <size_t kNumbers>
+Result<bool> RowSortOf<kNumbers>::Next(Row& row) {
   if (runs_.empty()) {
     if (next_ == rows_.size()) return false;
     row = rows_[next_++];
@@ -84,5 +85,23 @@ Result<bool> RowSort::Next(Row& row) {
   RETURN_IF_ERROR(Advance(head.run));
   return true;
 }
+
+template <size_t kNumbers>
+Status RowSortOf<kNumbers>::Rewind() {
+  next_ = 0;
+  heads_ = {};
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    runs_[i].at = runs_[i].begin;
+    runs_[i].rows.clear();
+    runs_[i].next = 0;
+    RETURN_IF_ERROR(Advance(i));
+  }
+  return {};
+}
+
+template class RowSortOf<1>;
+template class RowSortOf<2>;
+template class RowSortOf<3>;
+template class RowSortOf<4>;
 
 }  // namespace portolan

@@ -1,4 +1,4 @@
-// RowSort: rows of four numbers come back in rising order, however many there are.
+// RowSort: rows of numbers (one, two, three or four) come back in rising order, however many there are.
 //
 // For checks that compare two sets in different orders, or look for duplicates: each item becomes a row (a hash, a
 // place), and after sorting equal items are neighbours. Rows stay in memory up to the bound; beyond it they are written
@@ -12,9 +12,11 @@
 //     ASSIGN_OR_RETURN(const bool more, rows.Next(row));
 //     if (!more) break;
 //   }
+//   RETURN_IF_ERROR(rows.Rewind());    // and again, from the first
 //
 // Thread: one owner. Memory bound: options.memory, and one buffer of kLeastBuffer for each run beyond what that holds
-// (at the default that is from 8 x 10^9 rows on). Disk: 32 bytes per row, once there are more than fit in memory.
+// (at the default that is from 8 x 10^9 rows of four on). Disk: 8 bytes per number, once there are more rows than fit
+// in memory.
 
 #pragma once
 
@@ -30,28 +32,34 @@
 
 namespace portolan {
 
-class RowSort {
+struct RowSortOptions {
+  std::string dir;  // of the file, where one is needed
+  size_t memory = size_t{32} << 20;
+};
+
+template <size_t kNumbers>
+class RowSortOf {
  public:
-  using Row = std::array<uint64_t, 4>;
-  struct Options {
-    std::string dir;  // of the file, where one is needed
-    size_t memory = size_t{32} << 20;
-  };
+  using Row = std::array<uint64_t, kNumbers>;
+  using Options = RowSortOptions;
   static constexpr size_t kLeastBuffer = 4096;
 
   // REQUIRES: env outlives this.
-  RowSort(Env& env, const Options& options);
+  RowSortOf(Env& env, const Options& options);
 
   Status Add(const Row& row);
   // To be called once, after the last Add and before the next two functions.
   Status Sort();
   // The next row. False: there are no more.
   Result<bool> Next(Row& row);
+  // The first row is next again. REQUIRES: Sort().
+  Status Rewind();
 
   uint64_t size() const { return size_; }
 
  private:
   struct Run {
+    uint64_t begin = 0;
     uint64_t at = 0;   // next byte in the file
     uint64_t end = 0;  // of the run
     std::vector<Row> rows;
@@ -62,6 +70,8 @@ class RowSort {
     size_t run;
     bool operator>(const Head& other) const { return row > other.row; }
   };
+
+  static constexpr size_t kRowSize = sizeof(Row);
 
   Status WriteRun();
   Status Advance(size_t run);  // its next row goes to heads_
@@ -76,5 +86,7 @@ class RowSort {
   std::vector<Run> runs_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
 };
+
+using RowSort = RowSortOf<4>;
 
 }  // namespace portolan

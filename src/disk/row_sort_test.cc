@@ -17,6 +17,14 @@ std::vector<RowSort::Row> Sorted(RowSort& sort) {
   RowSort::Row row;
   while (sort.Next(row).value()) out.push_back(row);
   EXPECT_FALSE(sort.Next(row).value());
+  // And once more from the beginning, and from the middle.
+  EXPECT_TRUE(sort.Rewind());
+  for (size_t i = 0; i < out.size() / 2; ++i) EXPECT_TRUE(sort.Next(row).value());
+  EXPECT_TRUE(sort.Rewind());
+  for (const RowSort::Row& expected : out) {
+    EXPECT_TRUE(sort.Next(row).value());
+    EXPECT_EQ(row, expected);
+  }
   return out;
 }
 

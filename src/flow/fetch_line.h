@@ -23,7 +23,10 @@ struct FetchLine {
   // The page with the same payload that was captured first, and when. The URL may be unknown (late findings).
   std::string duplicate_of = {};
   int64_t duplicate_unix_ms = 0;  // 0: not a duplicate
-  bool revisit = false;           // the archive gets a revisit record instead of the response
+  // The page whose text nearly equals this one's (content/near_seen.h), and in how many bits their hashes differ.
+  std::string near_duplicate_of = {};
+  int near_bits = 0;
+  bool revisit = false;  // the archive gets a revisit record instead of the response
 };
 
 }  // namespace portolan

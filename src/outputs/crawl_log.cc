@@ -28,8 +28,9 @@ std::string_view KindName(UrlKind kind) {
 }  // namespace
 
 uint64_t LogLine::bytes() const {
-  return sizeof(LogLine) + about.url.size() + about.via.size() + about.duplicate_of.size() + content_type.size() +
-         server.size() + location.size() + title.size() + detail.size() + redirect.size();
+  return sizeof(LogLine) + about.url.size() + about.via.size() + about.duplicate_of.size() +
+         about.near_duplicate_of.size() + content_type.size() + server.size() + location.size() + title.size() +
+         detail.size() + redirect.size();
 }
 
 LogLine MakeLogLine(PageResult& result, FetchLine&& about) {
@@ -54,6 +55,7 @@ LogLine MakeLogLine(PageResult& result, FetchLine&& about) {
   }
   line.links = result.links.links.size();
   line.fingerprint = result.fingerprint;
+  line.similarity = result.similarity;
   return line;
 }
 
@@ -94,8 +96,13 @@ void AppendLogLine(const LogLine& line, std::string& out) {
                                    .nanoseconds = static_cast<uint32_t>(about.duplicate_unix_ms % 1000) * 1'000'000,
                                    .fraction_digits = 3}));
   }
+  if (!about.near_duplicate_of.empty()) {
+    fmt::format_to(to, R"(,"near_duplicate_of":{},"near_bits":{})", JsonQuote(about.near_duplicate_of),
+                   about.near_bits);
+  }
   if (line.links > 0) fmt::format_to(to, R"(,"links":{})", line.links);
   if (line.fingerprint != 0) fmt::format_to(to, R"(,"fingerprint":"{:016x}")", line.fingerprint);
+  if (line.similarity != 0) fmt::format_to(to, R"(,"similarity":"{:016x}")", line.similarity);
   if (!line.detail.empty()) fmt::format_to(to, R"(,"detail":{})", JsonQuote(line.detail));
   out.append(text.data(), text.size());
   out += "}\n";

@@ -47,6 +47,7 @@ struct LogLine {
   std::string redirect;  // the target, canonical, of an answer 3xx
   uint64_t links = 0;
   uint64_t fingerprint = 0;
+  uint64_t similarity = 0;
 
   uint64_t bytes() const;  // of memory, about
 };
