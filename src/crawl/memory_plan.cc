@@ -38,7 +38,7 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
   }
   if (wishes.near_seen) {
     plan.near = part;
-    plan.answers -= part;
+    plan.seen -= part;
   }
   plan.tables = part;
   plan.indexes = std::min(part, kMostIndex * wishes.directories);
