@@ -46,7 +46,7 @@ inline constexpr int kFileKinds = 9;
 // Eight bytes; the first of a file.
 constexpr std::string_view FileMagic(FileKind kind) {
   constexpr std::string_view kMagics[kFileKinds] = {"PTLQUEUE", "PTLTUPLE", "PTLROWS_", "PTLRUN__", "PTLZKEYS",
-                                                    "PTLANSWR", "PTLRULES", "PTLLINKS", "PTLTEXT2"};
+                                                    "PTLANSWR", "PTLRULES", "PTLLINKS", "PTLTEXT3"};
   return kMagics[static_cast<size_t>(kind)];
 }
 

@@ -60,6 +60,8 @@ std::string IdTerm(std::string_view url) {
 
 std::string TieKey(std::string_view url) { return BigEndian(Hash64(url)); }
 
+std::string SimilarityValue(uint64_t similarity) { return BigEndian(similarity); }
+
 std::vector<std::string> SiteTerms(std::string_view host, std::string_view domain) {
   std::vector<std::string> terms;
   if (host.size() > kMaxIdUrl) return terms;

@@ -65,6 +65,7 @@ std::string TieKey(std::string_view url);
 // "Hwww.example.org", "Hexample.org" for host "www.example.org" of domain "example.org".
 std::vector<std::string> SiteTerms(std::string_view host, std::string_view domain);
 std::string FoldTerm(uint64_t similarity);
+std::string SimilarityValue(uint64_t similarity);
 // Lower case; "und" and an empty one have no terms.
 std::vector<std::string> LanguageTerms(std::string_view language);
 
@@ -102,6 +103,6 @@ struct DocumentData {
 // The metadata of each part's database.
 inline constexpr std::string_view kMetaSchema = "portolan.schema";      // kIndexSchema in decimal
 inline constexpr std::string_view kMetaPart = "portolan.part";          // "2/5": the third of five
-inline constexpr std::string_view kMetaPosition = "portolan.position";  // how far the logs are in it
+inline constexpr std::string_view kMetaPosition = "portolan.position";  // how far the logs are in it (index_part.h)
 
 }  // namespace portolan

@@ -1,0 +1,52 @@
+// Looking at a search index: is it intact, and what is in it.
+//
+// The check reads every block of every database (Xapian's own check of its B-trees), and then every document: its data
+// must be ours, its id term must be that of its URL, it must be in the part of its host. Xapian's blocks have no
+// checksums: a flipped bit within a stored text that leaves the structure whole is not found. An index is made from the
+// logs, whose blocks have checksums, and can be made again.
+//
+// Thread: one caller; beside a build too (a database is read as of its last commit). Memory: Xapian's caches; a
+// document. No exception of Xapian's leaves it.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "index/index_part.h"
+#include "io/env.h"
+
+namespace portolan {
+
+using IndexProgress = std::function<void(std::string_view step, uint64_t done)>;
+
+// The number of documents. kCorrupt: the first database that is damaged is named, with what Xapian found.
+Result<uint64_t> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress);
+
+struct IndexPartStats {
+  std::string path;
+  uint64_t documents = 0;
+  uint64_t terms = 0;      // different ones
+  double mean_length = 0;  // terms per document, with repetitions
+  uint64_t bytes = 0;      // of its files
+  IndexState state;
+};
+
+struct IndexStats {
+  uint64_t generation = 0;
+  uint64_t building = 0;
+  std::vector<IndexPartStats> parts;
+  std::vector<std::pair<std::string, uint64_t>> languages;  // with their documents, the largest first
+
+  uint64_t documents() const;
+  uint64_t bytes() const;
+};
+
+// `most` languages are listed. The error names the database that cannot be read.
+Result<IndexStats> ReadIndexStats(Env& env, const std::string& index_dir, size_t most);
+
+}  // namespace portolan
