@@ -42,8 +42,8 @@ class DeadlineSource : public Xapian::PostingSource {
 
 }  // namespace
 
-Xapian::Query WithDeadline(const Xapian::Query& query, const Clock& clock, int64_t deadline_ns) {
-  return {Xapian::Query::OP_FILTER, query, Xapian::Query((new DeadlineSource(clock, deadline_ns))->release())};
+Xapian::Query DeadlineQuery(const Clock& clock, int64_t deadline_ns) {
+  return Xapian::Query((new DeadlineSource(clock, deadline_ns))->release());
 }
 
 }  // namespace portolan

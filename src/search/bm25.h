@@ -1,5 +1,5 @@
 // Bm25: BM25 for Xapian's matcher, where each term's idf is a factor in the query (score.h), so that the statistics of
-// other parts count, too. WithDeadline: a query that ends with SearchTimeout when its time is over.
+// other parts count, too. DeadlineQuery: a condition that holds for every page until the time is over.
 //
 // Xapian has no time limit for a match; but a weight is asked for at every page that may be a hit, and this one looks
 // at the clock now and then. Phrases look at positions before any weight, so they get a condition that does the same.
@@ -63,7 +63,7 @@ class Bm25 : public Xapian::Weight {
   mutable uint32_t turn_ = 0;
 };
 
-// Pages that both hold; throws SearchTimeout.
-Xapian::Query WithDeadline(const Xapian::Query& query, const Clock& clock, int64_t deadline_ns);
+// All pages; throws SearchTimeout. To be used beside other conditions.
+Xapian::Query DeadlineQuery(const Clock& clock, int64_t deadline_ns);
 
 }  // namespace portolan

@@ -72,9 +72,8 @@ class LocalAsker : public PartAsker {
   Result<PartHits> Finish(const QueryPlan& plan, const SearchStatistics& all, uint32_t most, uint32_t count) override {
     return Checked<PartHits>([&]() -> Result<PartHits> {
       Xapian::Enquire enquire(database_);
-      Xapian::Query query = ToXapian(*plan.root(), &all);
-      if (plan.has_phrase()) query = WithDeadline(query, part_.clock_, deadline_ns_);
-      enquire.set_query(query);
+      const Xapian::Query deadline = DeadlineQuery(part_.clock_, deadline_ns_);
+      enquire.set_query(ToXapian(*plan.root(), &all, &deadline));
       enquire.set_weighting_scheme(Bm25(plan.options(), all.AverageLength(), part_.clock_, deadline_ns_));
       enquire.set_docid_order(Xapian::Enquire::ASCENDING);
       enquire.set_sort_by_relevance_then_value(kTieSlot, false);

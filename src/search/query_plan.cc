@@ -54,10 +54,11 @@ std::vector<std::string> TermsOf(const PlanNode& node) {
   return {terms.begin(), terms.end()};
 }
 
-std::vector<Xapian::Query> Children(const PlanNode& node, const SearchStatistics* statistics) {
+std::vector<Xapian::Query> Children(const PlanNode& node, const SearchStatistics* statistics,
+                                    const Xapian::Query* deadline) {
   std::vector<Xapian::Query> queries;
   queries.reserve(node.children.size());
-  for (const PlanNodePtr& child : node.children) queries.push_back(ToXapian(*child, statistics));
+  for (const PlanNodePtr& child : node.children) queries.push_back(ToXapian(*child, statistics, deadline));
   return queries;
 }
 
@@ -181,7 +182,6 @@ class PlanMaker {
   }
 
   PlanNodePtr Phrase(const std::string& text, const std::vector<std::string>& words) {
-    plan_.has_phrase_ = true;
     std::vector<PlanNodePtr> fields;
     for (const size_t f : {size_t{0}, size_t{1}}) {  // those with positions
       if (options_.fields[f] <= 0) continue;
@@ -245,7 +245,6 @@ QueryPlan QueryPlan::PartOf(const ScorePart& part, const std::vector<std::string
   for (const std::string& id : id_terms) ids.push_back(Term(id));
   QueryPlan plan;
   plan.options_ = options_;
-  plan.has_phrase_ = has_phrase_;
   // The static score has a weight where it is optional, and documents without one are there, too.
   const PlanNodePtr some = Pair(NodeKind::kFilter, Node({.kind = NodeKind::kAll}), Combine(NodeKind::kOr, std::move(ids)));
   plan.root_ = Pair(NodeKind::kAndMaybe, some, part.node);
@@ -253,7 +252,7 @@ QueryPlan QueryPlan::PartOf(const ScorePart& part, const std::vector<std::string
   return plan;
 }
 
-Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics) {
+Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics, const Xapian::Query* deadline) {
   switch (node.kind) {
     case NodeKind::kNone:
       return Xapian::Query();
@@ -266,27 +265,29 @@ Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics)
                  : Xapian::Query(Xapian::Query::OP_SCALE_WEIGHT, leaf, statistics->Idf(node.term));
     }
     case NodeKind::kAnd:
-      return Many(Xapian::Query::OP_AND, Children(node, statistics));
+      return Many(Xapian::Query::OP_AND, Children(node, statistics, deadline));
     case NodeKind::kOr:
-      return Many(Xapian::Query::OP_OR, Children(node, statistics));
+      return Many(Xapian::Query::OP_OR, Children(node, statistics, deadline));
     case NodeKind::kMax:
-      return Many(Xapian::Query::OP_MAX, Children(node, statistics));
+      return Many(Xapian::Query::OP_MAX, Children(node, statistics, deadline));
     case NodeKind::kPhrase: {
       // Terms of a phrase must be bare, so it is a filter, and the same terms beside it give the weight.
       std::vector<Xapian::Query> bare;
       for (const PlanNodePtr& child : node.children) bare.emplace_back(child->term);
-      return {Xapian::Query::OP_FILTER, Many(Xapian::Query::OP_AND, Children(node, statistics)),
-              Many(Xapian::Query::OP_PHRASE, bare, static_cast<uint32_t>(bare.size()))};
+      Xapian::Query phrase = Many(Xapian::Query::OP_PHRASE, bare, static_cast<uint32_t>(bare.size()));
+      // Xapian looks at positions after all conditions beside the phrase.
+      if (deadline != nullptr) phrase = Xapian::Query(Xapian::Query::OP_FILTER, phrase, *deadline);
+      return {Xapian::Query::OP_FILTER, Many(Xapian::Query::OP_AND, Children(node, statistics, deadline)), phrase};
     }
     case NodeKind::kScale:
-      return {Xapian::Query::OP_SCALE_WEIGHT, ToXapian(*node.children[0], statistics), node.factor};
+      return {Xapian::Query::OP_SCALE_WEIGHT, ToXapian(*node.children[0], statistics, deadline), node.factor};
     case NodeKind::kFilter:
-      return {Xapian::Query::OP_FILTER, ToXapian(*node.children[0], statistics), ToXapian(*node.children[1], nullptr)};
+      return {Xapian::Query::OP_FILTER, ToXapian(*node.children[0], statistics, deadline), ToXapian(*node.children[1], nullptr, deadline)};
     case NodeKind::kAndNot:
-      return {Xapian::Query::OP_AND_NOT, ToXapian(*node.children[0], statistics), ToXapian(*node.children[1], nullptr)};
+      return {Xapian::Query::OP_AND_NOT, ToXapian(*node.children[0], statistics, deadline), ToXapian(*node.children[1], nullptr, deadline)};
     case NodeKind::kAndMaybe:
-      return {Xapian::Query::OP_AND_MAYBE, ToXapian(*node.children[0], statistics),
-              ToXapian(*node.children[1], statistics)};
+      return {Xapian::Query::OP_AND_MAYBE, ToXapian(*node.children[0], statistics, deadline),
+              ToXapian(*node.children[1], statistics, deadline)};
     case NodeKind::kRange:
       return {Xapian::Query::OP_VALUE_RANGE, node.slot, node.term, node.most};
     case NodeKind::kStill: {

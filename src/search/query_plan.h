@@ -38,8 +38,8 @@ struct PlanNode {
 };
 using PlanNodePtr = std::shared_ptr<const PlanNode>;
 
-// With `statistics` each term is weighted by its idf.
-Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics);
+// With `statistics` each term is weighted by its idf. `deadline` (search/bm25.h) is a condition of each phrase.
+Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics, const Xapian::Query* deadline = nullptr);
 
 // A part of the score: a word in a field.
 struct ScorePart {
@@ -61,7 +61,6 @@ class QueryPlan {
   const std::vector<std::string>& terms() const { return terms_; }
   // Words are more than filters: then "any of them" is another question than "all of them".
   size_t wanted() const { return wanted_; }
-  bool has_phrase() const { return has_phrase_; }
   const std::vector<ScorePart>& parts() const { return parts_; }
   // A plan that gives one part of the score of the documents with these id terms.
   QueryPlan PartOf(const ScorePart& part, const std::vector<std::string>& id_terms) const;
@@ -80,7 +79,6 @@ class QueryPlan {
   ScoreOptions options_;
   std::vector<std::string> terms_;
   size_t wanted_ = 0;
-  bool has_phrase_ = false;
   std::vector<ScorePart> parts_;
   Marks marks_;
 };
