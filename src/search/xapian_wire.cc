@@ -43,6 +43,9 @@ void AppendWireDouble(std::string& out, double value) {
   const uint8_t sign = negative ? 0x80 : 0;
   if (exponent >= -7 && exponent <= 6) {
     out += static_cast<char>(sign | (exponent + 7));
+  } else if (exponent >= -128 && exponent < 127) {
+    out += static_cast<char>(sign | 0x0e);
+    out += static_cast<char>(exponent + 128);
   } else {  // a double's exponent is between -135 and 127
     const unsigned biased = static_cast<unsigned>(exponent + 32768);
     out += static_cast<char>(sign | 0x0f);
