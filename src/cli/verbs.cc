@@ -21,6 +21,7 @@ std::span<const Verb> Verbs() {
       Verb{"links", "Look inside", "list a crawl's links, or those that are broken", &RunLinks},
       Verb{"report", "Look inside", "print what a crawl found and how it went, or write it as HTML", &RunReport},
       Verb{"graph", "Look inside", "build and search the link graph of a crawl", &RunGraph},
+      Verb{"index", "Look inside", "build the search index of a crawl", &RunSearchIndex},
       Verb{"serve", "Look inside", "serve the link graph of a crawl over HTTP, on this machine", &RunServe},
       Verb{"text", "Look inside", "show the text of a crawl's pages, with language and date", &RunText},
       Verb{"disk", "Look inside", "dump or check a file of the crawl's state", &RunDisk},

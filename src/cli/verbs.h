@@ -15,6 +15,7 @@ int RunRun(int argc, char** argv);
 int RunStatus(int argc, char** argv);
 int RunDisk(int argc, char** argv);
 int RunGraph(int argc, char** argv);
+int RunSearchIndex(int argc, char** argv);
 int RunLinks(int argc, char** argv);
 int RunReport(int argc, char** argv);
 int RunPlan(int argc, char** argv);

@@ -242,15 +242,17 @@ Status IndexBuilder::UpdateLinks() {
   uint64_t looked = 0;
   const auto find = [&](std::string_view url) -> Result<std::string_view> {
     if (!table_) return std::string_view();
+    if (Stopped()) return Fail(ErrorCode::kClosed, "stopped");
     if (looked % kReleaseEvery == 0) table_->Release();
     return table_->Find(url);
   };
   for (const auto& part : parts_) {
     if (part->state().inlinks == name) continue;
-    ASSIGN_OR_RETURN(const uint64_t changed, part->UpdateInlinks(name, find, maker_, options_.memory, [&](uint64_t) {
-      Tell("bringing links up to date", ++looked);
-    }));
-    counts_.relinked += changed;
+    const auto changed = part->UpdateInlinks(name, find, maker_, options_.memory,
+                                             [&](uint64_t) { Tell("bringing links up to date", ++looked); });
+    if (counts_.stopped) return part->Commit();
+    if (!changed) return std::unexpected(changed.error());
+    counts_.relinked += *changed;
   }
   return {};
 }

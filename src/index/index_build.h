@@ -125,7 +125,6 @@ class IndexBuilder {
   uint64_t generation_ = 0;  // that is built
   std::vector<std::unique_ptr<IndexPart>> parts_;
   std::unique_ptr<InlinkTable> table_;
-  bool changed_ = false;  // documents wait for a commit
   IndexCounts counts_;
 };
 

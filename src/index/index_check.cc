@@ -34,6 +34,13 @@ auto OfDatabase(const std::string& index_dir, const std::string& path, Call&& ca
   return result;
 }
 
+// Where there are words of the body, each has its places. They are a file of their own, which Xapian does not miss.
+bool HasPositions(const Xapian::Document& document) {
+  auto term = document.termlist_begin();
+  term.skip_to("a");  // prefixes are capitals; of other terms before it nothing is known
+  return term == document.termlist_end() || term.positionlist_count() > 0;
+}
+
 Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t part, uint32_t parts,
                  const IndexProgress& progress, uint64_t& documents) {
   return OfDatabase(index_dir, path, [&]() -> Status {
@@ -59,6 +66,7 @@ Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t
       const std::string id_term = IdTerm(data->url);
       term.skip_to(id_term);
       if (term == document.termlist_end() || *term != id_term) return wrong("it has not the term of its URL");
+      if (!HasPositions(document)) return wrong("the places of its words are missing");
       if (document.get_value(kTieSlot) != TieKey(data->url)) return wrong("its values are those of another page");
       if (PartOf(DocumentMaker::HostOf(data->url), parts) != part) return wrong("it belongs to another part");
       if (database.get_termfreq(id_term) != 1) return wrong("its URL is there twice");
