@@ -10,6 +10,7 @@ namespace portolan {
 int RunIndexBuild(int argc, char** argv);
 int RunIndexCheck(int argc, char** argv);
 int RunIndexStats(int argc, char** argv);
+int RunIndexServe(int argc, char** argv);
 
 // The folder of the search index in a crawl's directory.
 std::string IndexDirOf(const std::string& dir);

@@ -16,7 +16,7 @@ void RemoteFlags::AddTo(VerbApp& app) {
       ->allow_extra_args(false);
   app->add_option("--remote-wait", wait, "How long a remote part may take for each step before it is left out")
       ->type_name("TIME")
-      ->check(Checked(ParseDuration, "TIME"))
+      ->check(Checked(ParseSeconds, "TIME"))
       ->capture_default_str();
 }
 
@@ -24,7 +24,8 @@ Result<SearcherOptions> SearcherOptionsOf(const std::string& dir, const RemoteFl
   SearcherOptions options;
   options.index_dir = IndexDirOf(dir);
   options.search.remotes = remotes.remotes;
-  ASSIGN_OR_RETURN(options.search.remote_step_ns, ParseDuration(remotes.wait));
+  ASSIGN_OR_RETURN(const double seconds, ParseSeconds(remotes.wait));
+  options.search.remote_step_ns = static_cast<int64_t>(seconds * 1e9);
   if (Env::Posix().Exists(JoinPath(dir, kConfigFile))) {
     ASSIGN_OR_RETURN(const Config config, LoadCrawlConfig(dir));
     ASSIGN_OR_RETURN(const auto wired, WireCrawl(config, dir, config.crawl.seeds, PORTOLAN_VERSION));

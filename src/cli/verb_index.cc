@@ -28,6 +28,7 @@ constexpr std::array kIndexVerbParts = {
     IndexVerbPart{"build", "build the search index of a crawl, bring it up to date, or keep it so", &RunIndexBuild},
     IndexVerbPart{"check", "check that the databases of an index are intact", &RunIndexCheck},
     IndexVerbPart{"stats", "pages, words, languages and bytes of an index, and how far it is", &RunIndexStats},
+    IndexVerbPart{"serve", "serve an index to searchers on other machines", &RunIndexServe},
 };
 
 void PrintIndexPage() {

@@ -19,6 +19,7 @@ int RunSearchIndex(int argc, char** argv);
 int RunLinks(int argc, char** argv);
 int RunReport(int argc, char** argv);
 int RunPlan(int argc, char** argv);
+int RunSearch(int argc, char** argv);
 int RunServe(int argc, char** argv);
 int RunText(int argc, char** argv);
 int RunSim(int argc, char** argv);
