@@ -153,6 +153,7 @@ class SearchTest(unittest.TestCase):
                 del answer["ms"]
             self.assertEqual(there, here)
             status, kind, body = ask("/search", q="evil whale")
+            self.assertEqual(body.count("<style>"), 1)
             self.assertEqual((status, kind), (200, "text/html; charset=utf-8"))
             self.assertNotIn("<script", body)
             self.assertIn("&lt;script", body)
