@@ -24,8 +24,18 @@ namespace portolan {
 
 using IndexProgress = std::function<void(std::string_view step, uint64_t done)>;
 
-// The number of documents. kCorrupt: the first database that is damaged is named, with what Xapian found.
-Result<uint64_t> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress);
+struct IndexContents {
+  uint64_t documents = 0;
+  // A sum over the documents of all that they hold (data, values, terms, frequencies, places): equal for indexes with
+  // equal documents, in any order and any number of parts.
+  uint64_t sum = 0;
+};
+
+// kCorrupt: the first database that is damaged is named, with what Xapian found.
+Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress);
+
+// The sum of one document.
+uint64_t SumOfDocument(const Xapian::Document& document);
 
 struct IndexPartStats {
   std::string path;
