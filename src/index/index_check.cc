@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "index/document_maker.h"
+#include "index/index_build.h"
 #include "index/index_current.h"
 #include "index/schema.h"
 #include "index/xapian_error.h"
@@ -17,6 +18,7 @@
 namespace portolan {
 namespace {
 
+constexpr int kAttempts = 20;
 constexpr size_t kMostFound = 400;  // bytes of what Xapian's check says that are shown
 
 Status Damaged(const std::string& index_dir, const std::string& path, std::string_view what) {
@@ -111,6 +113,7 @@ uint64_t SumOfDocument(const Xapian::Document& document) {
 
 Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress) {
   ASSIGN_OR_RETURN(const IndexCurrent current, IndexCurrent::Load(env, index_dir));
+  ASSIGN_OR_RETURN(const auto lock, LockIndex(env, index_dir));
   IndexContents contents;
   for (uint32_t part = 0; part < current.parts; ++part) {
     const std::string path = IndexPartPath(index_dir, current.generation, part);
@@ -135,9 +138,10 @@ Result<IndexStats> ReadIndexStats(Env& env, const std::string& index_dir, size_t
   std::map<std::string, uint64_t> languages;
   for (uint32_t part = 0; part < current.parts; ++part) {
     const std::string path = IndexPartPath(index_dir, current.generation, part);
-    const auto read = OfDatabase(index_dir, path, [&]() -> Result<IndexPartStats> {
+    const auto read_once = [&]() -> Result<IndexPartStats> {
       const Xapian::Database database(path);
       IndexPartStats of{.path = path};
+      std::map<std::string, uint64_t> of_part;
       ASSIGN_OR_RETURN(of.state, ReadIndexState(database, path, part, current.parts));
       of.documents = database.get_doccount();
       of.mean_length = database.get_avlength();
@@ -145,12 +149,19 @@ Result<IndexStats> ReadIndexStats(Env& env, const std::string& index_dir, size_t
       const std::string prefix(kLanguagePrefix);
       for (auto term = database.allterms_begin(prefix); term != database.allterms_end(prefix); ++term) {
         const std::string language = (*term).substr(prefix.size());
-        if (language.find('-') == std::string::npos) languages[language] += term.get_termfreq();
+        if (language.find('-') == std::string::npos) of_part[language] = term.get_termfreq();
       }
       ASSIGN_OR_RETURN(of.bytes, BytesOf(env, path));
+      of.languages = std::move(of_part);
       return of;
-    });
+    };
+    auto read = OfDatabase(index_dir, path, read_once);
+    // A build wrote it twice meanwhile.
+    for (int attempt = 1; attempt < kAttempts && !read && read.error().code() == ErrorCode::kBusy; ++attempt) {
+      read = OfDatabase(index_dir, path, read_once);
+    }
     if (!read) return std::unexpected(read.error());
+    for (const auto& [language, count] : read->languages) languages[language] += count;
     stats.parts.push_back(*read);
   }
   stats.languages.assign(languages.begin(), languages.end());

@@ -5,13 +5,14 @@
 // checksums: a flipped bit within a stored text that leaves the structure whole is not found. An index is made from the
 // logs, whose blocks have checksums, and can be made again.
 //
-// Thread: one caller; beside a build too (a database is read as of its last commit). Memory: Xapian's caches; a
+// Thread: one caller. The statistics may be read beside a build, the check may not. Memory: Xapian's caches; a
 // document. No exception of Xapian's leaves it.
 
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +32,7 @@ struct IndexContents {
   uint64_t sum = 0;
 };
 
-// kCorrupt: the first database that is damaged is named, with what Xapian found.
+// kCorrupt: the first database that is damaged is named, with what Xapian found. kBusy: a build is at work.
 Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress);
 
 // The sum of one document.
@@ -44,6 +45,7 @@ struct IndexPartStats {
   double mean_length = 0;  // terms per document, with repetitions
   uint64_t bytes = 0;      // of its files
   IndexState state;
+  std::map<std::string, uint64_t> languages;  // with their documents
 };
 
 struct IndexStats {
