@@ -131,7 +131,12 @@ int RunIndexBuild(int argc, char** argv) {
                        .log = CrawlLogSource(crawl->state_dir, crawl->outputs.log.files.dir),
                        .links = {}};
   const OutputSource links = LinkLogSource(crawl->state_dir, crawl->outputs.links.files.dir);
-  const auto text = ReadCommitted(Env::Posix(), sources.text);
+  auto text = ReadCommitted(Env::Posix(), sources.text);
+  // A crawl that has just begun has no checkpoint with its logs yet.
+  while (flags.follow && config->outputs.text && (!text || !*text) && IsRunning(flags.dir)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    text = ReadCommitted(Env::Posix(), sources.text);
+  }
   if (!text) return Complain(text.error());
   if (!*text) {
     PrintError(fmt::format("{}: this crawl has no text log; start the crawl with --set outputs.text=true to get one",

@@ -18,25 +18,6 @@ int HexDigit(char c) {
   return -1;
 }
 
-// The words of a URL apart: without its scheme and "www.", %XX decoded, '_' as a blank (to Xapian it is a letter).
-void WordsOfUrl(std::string_view url, std::string& words) {
-  words.clear();
-  if (const size_t end = url.find("://"); end != std::string_view::npos) url.remove_prefix(end + 3);
-  if (url.starts_with("www.")) url.remove_prefix(4);
-  for (size_t i = 0; i < url.size(); ++i) {
-    if (url[i] == '%' && i + 2 < url.size()) {
-      const int high = HexDigit(url[i + 1]);
-      const int low = HexDigit(url[i + 2]);
-      if (high >= 0 && low >= 0) {
-        words += static_cast<char>(high << 4 | low);
-        i += 2;
-        continue;
-      }
-    }
-    words += url[i] == '_' || url[i] == '+' ? ' ' : url[i];
-  }
-}
-
 }  // namespace
 
 Result<DocumentMaker> DocumentMaker::Create() {
@@ -49,6 +30,29 @@ std::string DocumentMaker::HostOf(std::string_view url) {
   return parsed ? std::string(parsed->hostname()) : std::string();
 }
 
+std::string DocumentMaker::UrlWords(std::string_view url) {
+  std::string words;
+  if (const size_t end = url.find("://"); end != std::string_view::npos) url.remove_prefix(end + 3);
+  if (url.starts_with("www.")) url.remove_prefix(4);
+  for (size_t i = 0; i < url.size(); ++i) {
+    if (url[i] == '%' && i + 2 < url.size()) {
+      const int high = HexDigit(url[i + 1]);
+      const int low = HexDigit(url[i + 2]);
+      if (high >= 0 && low >= 0) {
+        words += static_cast<char>(high << 4 | low);
+        i += 2;
+        continue;
+      }
+    }
+    words += url[i] == '_' || url[i] == '+' ? ' ' : url[i];  // to Xapian '_' is a letter
+  }
+  return words;
+}
+
+Xapian::termcount DocumentMaker::WeightOf(const InlinkText& text) {
+  return static_cast<Xapian::termcount>(std::bit_width(text.links));
+}
+
 const Xapian::Stem& DocumentMaker::StemOf(std::string_view language) {
   const std::string_view name = StemmerOf(language);
   auto found = stems_.find(name);
@@ -58,22 +62,17 @@ const Xapian::Stem& DocumentMaker::StemOf(std::string_view language) {
   return found->second;
 }
 
-void DocumentMaker::AddUrl(std::string_view url) {
-  WordsOfUrl(url, words_);
-  generator_.index_text_without_positions(words_, 1, std::string(kUrlPrefix));
-}
-
 void DocumentMaker::AddHeadings(std::string_view headings) {
-  words_.clear();
+  std::string words;
   while (!headings.empty()) {
     const size_t end = std::min(headings.find('\n'), headings.size());
     std::string_view line = headings.substr(0, end);
     headings.remove_prefix(std::min(end + 1, headings.size()));
     line.remove_prefix(std::min<size_t>(2, line.size()));  // "1 About us"
-    words_ += line;
-    words_ += '\n';
+    words += line;
+    words += '\n';
   }
-  generator_.index_text_without_positions(words_, 1, std::string(kHeadingPrefix));
+  generator_.index_text_without_positions(words, 1, std::string(kHeadingPrefix));
 }
 
 void DocumentMaker::AddInlinks(Xapian::Document& document, std::string_view packed) {
@@ -83,8 +82,7 @@ void DocumentMaker::AddInlinks(Xapian::Document& document, std::string_view pack
   document.add_value(kInlinkSlot, InlinkValue(packed));
   const std::string prefix(kAnchorPrefix);
   for (const InlinkText& text : inlinks.texts) {
-    generator_.index_text_without_positions(std::string(text.text),
-                                            static_cast<Xapian::termcount>(std::bit_width(text.links)), prefix);
+    generator_.index_text_without_positions(std::string(text.text), WeightOf(text), prefix);
   }
 }
 
@@ -100,7 +98,7 @@ Result<Xapian::Document> DocumentMaker::Make(const TextRecord& page, const TextP
     generator_.increase_termpos(kFieldGap);
     generator_.index_text(std::string(page.title), 1, std::string(kTitlePrefix));
     AddHeadings(page.headings);
-    AddUrl(page.url);
+    generator_.index_text_without_positions(UrlWords(page.url), 1, std::string(kUrlPrefix));
     AddInlinks(document, inlinks);
 
     document.add_boolean_term(IdTerm(page.url));

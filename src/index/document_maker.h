@@ -34,6 +34,10 @@ class DocumentMaker {
 
   // The host of a URL; empty: it has none.
   static std::string HostOf(std::string_view url);
+  // The words of a URL apart: without its scheme and "www.", %XX decoded, '_' and '+' as blanks.
+  static std::string UrlWords(std::string_view url);
+  // How many times the words of a text count that so many links have.
+  static Xapian::termcount WeightOf(const InlinkText& text);
 
  private:
   explicit DocumentMaker(PublicSuffixes suffixes) : suffixes_(std::move(suffixes)) {
@@ -42,14 +46,12 @@ class DocumentMaker {
   }
 
   const Xapian::Stem& StemOf(std::string_view language);
-  void AddUrl(std::string_view url);
   void AddHeadings(std::string_view headings);
   void AddInlinks(Xapian::Document& document, std::string_view inlinks);
 
   PublicSuffixes suffixes_;
   Xapian::TermGenerator generator_;
   std::map<std::string, Xapian::Stem, std::less<>> stems_;
-  std::string words_;
 };
 
 }  // namespace portolan

@@ -26,6 +26,12 @@ bool Before(const OutputPosition& a, const OutputPosition& b) {
 
 }  // namespace
 
+Result<std::unique_ptr<FileLock>> LockIndex(Env& env, const std::string& index_dir) {
+  auto lock = env.Lock(JoinPath(index_dir, kIndexLock));
+  if (lock || lock.error().code() != ErrorCode::kBusy) return lock;
+  return Fail(ErrorCode::kBusy, fmt::format("{}: a build or a check of the index is at work", index_dir));
+}
+
 Result<std::unique_ptr<IndexBuilder>> IndexBuilder::Open(Env& env, const IndexSources& sources,
                                                          const IndexBuildOptions& options) {
   ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env, sources.text));
@@ -35,13 +41,7 @@ Result<std::unique_ptr<IndexBuilder>> IndexBuilder::Open(Env& env, const IndexSo
   ASSIGN_OR_RETURN(DocumentMaker maker, DocumentMaker::Create());
   std::unique_ptr<IndexBuilder> builder(new IndexBuilder(env, sources, options, std::move(maker)));
   RETURN_IF_ERROR(env.CreateDirs(options.index_dir));
-  auto lock = env.Lock(JoinPath(options.index_dir, kIndexLock));
-  if (!lock) {
-    return Fail(lock.error().code(), lock.error().code() == ErrorCode::kBusy
-                                         ? fmt::format("{}: another build of the index is at work", options.index_dir)
-                                         : lock.error().message());
-  }
-  builder->lock_ = *std::move(lock);
+  ASSIGN_OR_RETURN(builder->lock_, LockIndex(env, options.index_dir));
   RETURN_IF_ERROR(builder->OpenParts());
   return builder;
 }

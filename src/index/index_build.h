@@ -80,6 +80,9 @@ struct IndexCounts {
   bool stopped = false;
 };
 
+// Held while an index is built or checked. kBusy: it is held by another.
+Result<std::unique_ptr<FileLock>> LockIndex(Env& env, const std::string& index_dir);
+
 class IndexBuilder {
  public:
   // kNotFound: the crawl has no text log. kBusy: another build is at work. kCorrupt: a part is damaged; it is named.

@@ -7,8 +7,10 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "index/document_maker.h"
+#include "index/index_build.h"
 #include "index/index_current.h"
 #include "index/schema.h"
 #include "index/xapian_error.h"
@@ -16,6 +18,7 @@
 namespace portolan {
 namespace {
 
+constexpr int kAttempts = 20;
 constexpr size_t kMostFound = 400;  // bytes of what Xapian's check says that are shown
 
 Status Damaged(const std::string& index_dir, const std::string& path, std::string_view what) {
@@ -42,9 +45,9 @@ bool HasPositions(const Xapian::Document& document) {
 }
 
 Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t part, uint32_t parts,
-                 const IndexProgress& progress, uint64_t& documents) {
+                 const IndexProgress& progress, IndexContents& contents) {
   return OfDatabase(index_dir, path, [&]() -> Status {
-    if (progress) progress("checking " + path, documents);
+    if (progress) progress("checking " + path, contents.documents);
     std::ostringstream found;
     if (Xapian::Database::check(path, 0, &found) != 0) {
       return Damaged(index_dir, path, Printable(found.str().substr(0, kMostFound)));
@@ -52,10 +55,10 @@ Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t
     const Xapian::Database database(path);
     ASSIGN_OR_RETURN(const IndexState state, ReadIndexState(database, path, part, parts));
     static_cast<void>(state);
-    const uint64_t before = documents;
+    const uint64_t before = contents.documents;
     const std::string all;
     for (auto at = database.postlist_begin(all); at != database.postlist_end(all); ++at) {
-      if (++documents % 1024 == 0 && progress) progress("checking documents", documents);
+      if (++contents.documents % 1024 == 0 && progress) progress("checking documents", contents.documents);
       const auto wrong = [&](std::string_view what) {
         return Damaged(index_dir, path, fmt::format("document {}: {}", *at, what));
       };
@@ -70,11 +73,13 @@ Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t
       if (document.get_value(kTieSlot) != TieKey(data->url)) return wrong("its values are those of another page");
       if (PartOf(DocumentMaker::HostOf(data->url), parts) != part) return wrong("it belongs to another part");
       if (database.get_termfreq(id_term) != 1) return wrong("its URL is there twice");
+      contents.sum += SumOfDocument(document);
     }
-    if (documents - before != database.get_doccount()) {
+    const uint64_t found_documents = contents.documents - before;
+    if (found_documents != database.get_doccount()) {
       return Damaged(
           index_dir, path,
-          fmt::format("it says that it has {} documents, and has {}", database.get_doccount(), documents - before));
+          fmt::format("it says that it has {} documents, and has {}", database.get_doccount(), found_documents));
     }
     return {};
   });
@@ -92,14 +97,29 @@ Result<uint64_t> BytesOf(Env& env, const std::string& dir) {
 
 }  // namespace
 
-Result<uint64_t> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress) {
+uint64_t SumOfDocument(const Xapian::Document& document) {
+  uint64_t hash = Hash64(document.get_data());
+  for (auto value = document.values_begin(); value != document.values_end(); ++value) {
+    hash = Mix64(hash ^ Hash64(*value, value.get_valueno()));
+  }
+  for (auto term = document.termlist_begin(); term != document.termlist_end(); ++term) {
+    hash = Mix64(hash ^ Hash64(*term, term.get_wdf()));
+    for (auto place = term.positionlist_begin(); place != term.positionlist_end(); ++place) {
+      hash = Mix64(hash ^ *place);
+    }
+  }
+  return hash;
+}
+
+Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress) {
   ASSIGN_OR_RETURN(const IndexCurrent current, IndexCurrent::Load(env, index_dir));
-  uint64_t documents = 0;
+  ASSIGN_OR_RETURN(const auto lock, LockIndex(env, index_dir));
+  IndexContents contents;
   for (uint32_t part = 0; part < current.parts; ++part) {
     const std::string path = IndexPartPath(index_dir, current.generation, part);
-    RETURN_IF_ERROR(CheckPart(index_dir, path, part, current.parts, progress, documents));
+    RETURN_IF_ERROR(CheckPart(index_dir, path, part, current.parts, progress, contents));
   }
-  return documents;
+  return contents;
 }
 
 uint64_t IndexStats::documents() const {
@@ -118,9 +138,10 @@ Result<IndexStats> ReadIndexStats(Env& env, const std::string& index_dir, size_t
   std::map<std::string, uint64_t> languages;
   for (uint32_t part = 0; part < current.parts; ++part) {
     const std::string path = IndexPartPath(index_dir, current.generation, part);
-    const auto read = OfDatabase(index_dir, path, [&]() -> Result<IndexPartStats> {
+    const auto read_once = [&]() -> Result<IndexPartStats> {
       const Xapian::Database database(path);
       IndexPartStats of{.path = path};
+      std::map<std::string, uint64_t> of_part;
       ASSIGN_OR_RETURN(of.state, ReadIndexState(database, path, part, current.parts));
       of.documents = database.get_doccount();
       of.mean_length = database.get_avlength();
@@ -128,12 +149,19 @@ Result<IndexStats> ReadIndexStats(Env& env, const std::string& index_dir, size_t
       const std::string prefix(kLanguagePrefix);
       for (auto term = database.allterms_begin(prefix); term != database.allterms_end(prefix); ++term) {
         const std::string language = (*term).substr(prefix.size());
-        if (language.find('-') == std::string::npos) languages[language] += term.get_termfreq();
+        if (language.find('-') == std::string::npos) of_part[language] = term.get_termfreq();
       }
       ASSIGN_OR_RETURN(of.bytes, BytesOf(env, path));
+      of.languages = std::move(of_part);
       return of;
-    });
+    };
+    auto read = OfDatabase(index_dir, path, read_once);
+    // A build wrote it twice meanwhile.
+    for (int attempt = 1; attempt < kAttempts && !read && read.error().code() == ErrorCode::kBusy; ++attempt) {
+      read = OfDatabase(index_dir, path, read_once);
+    }
     if (!read) return std::unexpected(read.error());
+    for (const auto& [language, count] : read->languages) languages[language] += count;
     stats.parts.push_back(*read);
   }
   stats.languages.assign(languages.begin(), languages.end());

@@ -5,13 +5,14 @@
 // checksums: a flipped bit within a stored text that leaves the structure whole is not found. An index is made from the
 // logs, whose blocks have checksums, and can be made again.
 //
-// Thread: one caller; beside a build too (a database is read as of its last commit). Memory: Xapian's caches; a
+// Thread: one caller. The statistics may be read beside a build, the check may not. Memory: Xapian's caches; a
 // document. No exception of Xapian's leaves it.
 
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,8 +25,18 @@ namespace portolan {
 
 using IndexProgress = std::function<void(std::string_view step, uint64_t done)>;
 
-// The number of documents. kCorrupt: the first database that is damaged is named, with what Xapian found.
-Result<uint64_t> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress);
+struct IndexContents {
+  uint64_t documents = 0;
+  // A sum over the documents of all that they hold (data, values, terms, frequencies, places): equal for indexes with
+  // equal documents, in any order and any number of parts.
+  uint64_t sum = 0;
+};
+
+// kCorrupt: the first database that is damaged is named, with what Xapian found. kBusy: a build is at work.
+Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress);
+
+// The sum of one document.
+uint64_t SumOfDocument(const Xapian::Document& document);
 
 struct IndexPartStats {
   std::string path;
@@ -34,6 +45,7 @@ struct IndexPartStats {
   double mean_length = 0;  // terms per document, with repetitions
   uint64_t bytes = 0;      // of its files
   IndexState state;
+  std::map<std::string, uint64_t> languages;  // with their documents
 };
 
 struct IndexStats {

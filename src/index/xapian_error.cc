@@ -11,7 +11,8 @@ Error XapianError(std::string_view what, const Xapian::Error& error) {
   const char* const system = error.get_error_string();
   const std::string message = fmt::format("{}: {}{}{} ({})", what, error.get_msg(), system != nullptr ? ": " : "",
                                           system != nullptr ? system : "", error.get_type());
-  if (std::string_view(error.get_type()) == "DatabaseLockError") return Error(ErrorCode::kBusy, message);
+  const std::string_view type = error.get_type();
+  if (type == "DatabaseLockError" || type == "DatabaseModifiedError") return Error(ErrorCode::kBusy, message);
   if (system != nullptr && std::strcmp(system, std::strerror(ENOSPC)) == 0) return Error(ErrorCode::kNoSpace, message);
   if (system != nullptr && std::strcmp(system, std::strerror(EIO)) == 0) return Error(ErrorCode::kIo, message);
   return Error(ErrorCode::kCorrupt, message);

@@ -15,7 +15,8 @@
 
 namespace portolan {
 
-// kBusy: another process writes it. kNoSpace: the disk is full. kIo: the system refused. kCorrupt: all else.
+// kBusy: another process writes it, or has written it twice while it was read. kNoSpace: the disk is full. kIo: the
+// system refused. kCorrupt: all else.
 Error XapianError(std::string_view what, const Xapian::Error& error);
 
 // The result of `call`, which gives a Status or a Result; what it throws becomes an Error about `what`.
