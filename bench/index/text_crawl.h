@@ -31,6 +31,13 @@ class TextCrawl {
   // Writes and commits the logs of `pages` pages in `dir`.
   Status Write(Env& env, const std::string& dir, uint64_t pages);
   static IndexSources SourcesIn(const std::string& dir);
+  // Instead of it: the records for the text log of the next page, packed. False: there is none.
+  Result<bool> NextText(std::string& records) {
+    Page page;
+    ASSIGN_OR_RETURN(const bool more, next_(page));
+    records = std::move(page.text);
+    return more;
+  }
 
   size_t originals() const { return originals_; }
 

@@ -1,0 +1,20 @@
+// Known-item search: questions that mean one page, and at which rank it comes.
+//
+// The pages are the real ones of ../shared/data that have an address, with the texts of the links by which others of
+// them lead there. Of each page with such texts, each is a question; of the others, the words of their titles in another
+// order. Questions are divided into two halves by a hash of the page: weights are chosen on one, the other is reported.
+
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "bench/benchmark.h"
+
+namespace portolan::bench {
+
+// `tune`: looks for better weights, one at a time, on the half for tuning.
+Result<nlohmann::ordered_json> FindKnownItems(const std::string& folder, bool tune, Report& report);
+
+}  // namespace portolan::bench
