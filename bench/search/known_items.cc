@@ -33,7 +33,7 @@ struct KnownPage {
 struct KnownItem {
   std::string question;
   std::string url;
-  bool anchor = false;
+  enum class Kind : uint8_t { kAnchor, kTitle, kWords } kind = Kind::kTitle;
 };
 
 Result<std::vector<KnownPage>> ReadPages(const std::string& folder) {
@@ -77,7 +77,29 @@ Result<std::vector<KnownPage>> ReadPages(const std::string& folder) {
   return pages;
 }
 
-Status WriteIndex(const std::vector<KnownPage>& pages, const std::string& path) {
+// Pages in the way: each longer paragraph of the real pages as a page of its own, its first words as the title.
+Result<size_t> AddDistractors(const std::vector<KnownPage>& pages, DocumentMaker& maker, Xapian::WritableDatabase& database) {
+  size_t added = 0;
+  for (const KnownPage& page : pages) {
+    const TextRecord record = *ParseTextRecord(page.record);
+    for (std::string_view rest = record.text; !rest.empty();) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      if (line.size() < 120) continue;
+      const std::string url = fmt::format("https://paragraphs.test/{}", added++);
+      const std::string_view title = CutUtf8(line, 60);
+      std::string main;
+      AppendPackedRange(main, 0, 0, line.size());
+      ASSIGN_OR_RETURN(const Xapian::Document document,
+                       maker.Make({.url = url, .title = title.substr(0, title.rfind(' ')), .language = record.language,
+                                   .text = line, .main = main}, {}, {}));
+      database.add_document(document);
+    }
+  }
+  return added;
+}
+
+Result<size_t> WriteIndex(const std::vector<KnownPage>& pages, const std::string& path) {
   ASSIGN_OR_RETURN(DocumentMaker maker, DocumentMaker::Create());
   Xapian::WritableDatabase database(path, Xapian::DB_CREATE_OR_OVERWRITE | Xapian::DB_NO_SYNC);
   for (const KnownPage& page : pages) {
@@ -91,8 +113,9 @@ Status WriteIndex(const std::vector<KnownPage>& pages, const std::string& path) 
     ASSIGN_OR_RETURN(const Xapian::Document document, maker.Make(*ParseTextRecord(page.record), {}, inlinks.Pack()));
     database.add_document(document);
   }
+  ASSIGN_OR_RETURN(const size_t distractors, AddDistractors(pages, maker, database));
   database.commit();
-  return {};
+  return distractors;
 }
 
 // By a page's half: 0 is for tuning.
@@ -104,7 +127,7 @@ std::vector<KnownItem> MakeItems(const std::vector<KnownPage>& pages, uint64_t h
     if ((Hash64(page.url) & 1) != half) continue;
     for (const auto& [text, links] : page.anchors) {
       if (WordsOf(text, true).size() < 2 || WordsOf(text, true).size() > kMaxQueryWords) continue;
-      items.push_back({.question = text, .url = page.url, .anchor = true});
+      items.push_back({.question = text, .url = page.url, .kind = KnownItem::Kind::kAnchor});
     }
     if (!page.anchors.empty()) continue;
     std::vector<std::string> words = WordsOf(std::string(ParseTextRecord(page.record)->title), true);
@@ -116,7 +139,13 @@ std::vector<KnownItem> MakeItems(const std::vector<KnownPage>& pages, uint64_t h
     std::ranges::sort(words);
     std::string key;
     for (const std::string& word : words) key += word + " ";
-    if (asked.insert(key).second) items.push_back({.question = question, .url = page.url});
+    if (!asked.insert(key).second) continue;
+    items.push_back({.question = question, .url = page.url});
+    std::ranges::shuffle(words, random);
+    const size_t some = std::min<size_t>(words.size(), 3);
+    std::string part;
+    for (size_t i = 0; i < some; ++i) part += (i > 0 ? " " : "") + words[i];
+    items.push_back({.question = part, .url = page.url, .kind = KnownItem::Kind::kWords});
   }
   return items;
 }
@@ -137,8 +166,9 @@ struct Rank {
 struct Ranks {
   Rank anchors;
   Rank titles;
+  Rank words;
   // Each kind counts the same, whatever their numbers.
-  double mrr() const { return (anchors.mrr() + titles.mrr()) / 2; }
+  double mrr() const { return (anchors.mrr() + titles.mrr() + words.mrr()) / 3; }
 };
 
 Result<Ranks> Measure(const std::string& path, const std::vector<KnownItem>& items, const ScoreOptions& score) {
@@ -151,20 +181,22 @@ Result<Ranks> Measure(const std::string& path, const std::vector<KnownItem>& ite
     for (size_t i = 0; answer && i < answer->hits.size() && rank == 0; ++i) {
       if (answer->hits[i].document.data.url == item.url) rank = i + 1;
     }
-    (item.anchor ? ranks.anchors : ranks.titles).Add(rank);
+    using Kind = KnownItem::Kind;
+    (item.kind == Kind::kAnchor ? ranks.anchors : item.kind == Kind::kTitle ? ranks.titles : ranks.words).Add(rank);
   }
   return ranks;
 }
 
 nlohmann::ordered_json JsonOf(const Ranks& ranks) {
   return {{"anchor_mrr", ranks.anchors.mrr()}, {"anchor_top10", ranks.anchors.share()},
-          {"title_mrr", ranks.titles.mrr()},   {"title_top10", ranks.titles.share()}};
+          {"title_mrr", ranks.titles.mrr()},   {"title_top10", ranks.titles.share()},
+          {"words_mrr", ranks.words.mrr()},    {"words_top10", ranks.words.share()}};
 }
 
 std::string TextOf(const ScoreOptions& score) {
   std::string text;
   for (size_t f = 0; f < score.fields.size(); ++f) text += fmt::format("{} {:g}, ", kFieldNames[f], score.fields[f]);
-  return text + fmt::format("static {:g}, k1 {:g}, b {:g}", score.still, score.k1, score.b);
+  return text + fmt::format("exact {:g}, static {:g}, k1 {:g}, b {:g}", score.exact, score.still, score.k1, score.b);
 }
 
 // One constant at a time, as long as that helps.
@@ -200,6 +232,11 @@ Result<ScoreOptions> Tune(const std::string& path, const std::vector<KnownItem>&
       score.b = b;
       RETURN_IF_ERROR(attempt(score));
     }
+    for (const double exact : {0.1, 0.25, 0.5, 1.0}) {
+      ScoreOptions score = best;
+      score.exact = exact;
+      RETURN_IF_ERROR(attempt(score));
+    }
     for (const double still : {0.0, 0.5, 1.0, 2.0, 4.0}) {
       ScoreOptions score = best;
       score.still = still;
@@ -217,7 +254,7 @@ Result<nlohmann::ordered_json> FindKnownItems(const std::string& folder, bool tu
   ASSIGN_OR_RETURN(const std::vector<KnownPage> pages, ReadPages(folder));
   ASSIGN_OR_RETURN(const ScratchDir scratch, ScratchDir::Create("search"));
   const std::string path = scratch.path() + "/index";
-  RETURN_IF_ERROR(WriteIndex(pages, path));
+  ASSIGN_OR_RETURN(const size_t distractors, WriteIndex(pages, path));
   const auto tuning = MakeItems(pages, 0);
   const auto held_out = MakeItems(pages, 1);
   nlohmann::ordered_json figures;
@@ -228,14 +265,18 @@ Result<nlohmann::ordered_json> FindKnownItems(const std::string& folder, bool tu
   }
   ASSIGN_OR_RETURN(const Ranks all, Measure(path, held_out, score));
   figures["pages"] = pages.size();
+  figures["distractors"] = distractors;
   figures["anchors"] = all.anchors.count;
   figures["titles"] = all.titles.count;
-  report.Line("known items: {} pages; held-out half: {} texts of links, {} titles; {}", pages.size(), all.anchors.count,
-              all.titles.count, TextOf(score));
-  report.Line("{:<16} {:>12} {:>8} {:>12} {:>8}", "", "anchor MRR", "top 10", "title MRR", "top 10");
+  report.Line("known items: {} pages among {} paragraphs; held-out half: {} texts of links, {} titles, {} times three "
+              "words of one; {}",
+              pages.size(), distractors, all.anchors.count, all.titles.count, all.words.count, TextOf(score));
+  report.Line("{:<16} {:>12} {:>8} {:>12} {:>8} {:>12} {:>8}", "", "anchor MRR", "top 10", "title MRR", "top 10",
+              "words MRR", "top 10");
   const auto line = [&](const std::string& name, const Ranks& ranks) {
-    report.Line("{:<16} {:>12.3f} {:>7.1f}% {:>12.3f} {:>7.1f}%", name, ranks.anchors.mrr(), 100 * ranks.anchors.share(),
-                ranks.titles.mrr(), 100 * ranks.titles.share());
+    report.Line("{:<16} {:>12.3f} {:>7.1f}% {:>12.3f} {:>7.1f}% {:>12.3f} {:>7.1f}%", name, ranks.anchors.mrr(),
+                100 * ranks.anchors.share(), ranks.titles.mrr(), 100 * ranks.titles.share(), ranks.words.mrr(),
+                100 * ranks.words.share());
     figures[name] = JsonOf(ranks);
   };
   line("all_fields", all);

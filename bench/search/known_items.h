@@ -1,8 +1,10 @@
 // Known-item search: questions that mean one page, and at which rank it comes.
 //
 // The pages are the real ones of ../shared/data that have an address, with the texts of the links by which others of
-// them lead there. Of each page with such texts, each is a question; of the others, the words of their titles in another
-// order. Questions are divided into two halves by a hash of the page: weights are chosen on one, the other is reported.
+// them lead there, among the paragraphs of all of them, which are pages of their own with their first words as titles.
+// Of each page with texts of links, each is a question; of the others, the words of their titles in another order, and
+// three of these words. Questions are divided into two halves by a hash of the page: weights are chosen on one, the
+// other is reported.
 
 #pragma once
 

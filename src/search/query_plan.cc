@@ -169,13 +169,15 @@ class PlanMaker {
     std::vector<PlanNodePtr> fields;
     for (size_t f = 0; f < kWordPrefixes.size(); ++f) {
       if (options_.fields[f] <= 0) continue;
-      std::vector<PlanNodePtr> best;
+      std::vector<PlanNodePtr> some;
       for (const std::string& form : forms) {
         const bool stem = form[0] == 'Z';
-        best.push_back(Term((stem ? "Z" : "") + std::string(kWordPrefixes[f]) + form.substr(stem ? 1 : 0)));
+        PlanNodePtr term = Term((stem ? "Z" : "") + std::string(kWordPrefixes[f]) + form.substr(stem ? 1 : 0));
+        some.push_back(Scale(!stem && forms.size() > 1 ? options_.exact : 1, std::move(term)));
         ++terms_;
       }
-      fields.push_back(Scale(options_.fields[f], Combine(NodeKind::kMax, std::move(best))));
+      // Not OP_MAX: Xapian 1.4 reads freed memory when all terms of one are at their ends.
+      fields.push_back(Scale(options_.fields[f], Combine(NodeKind::kOr, std::move(some))));
       plan_.parts_.push_back({.word = word, .field = kFieldNames[f], .node = fields.back()});
     }
     return Combine(NodeKind::kOr, std::move(fields));
@@ -268,8 +270,6 @@ Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics,
       return Many(Xapian::Query::OP_AND, Children(node, statistics, deadline));
     case NodeKind::kOr:
       return Many(Xapian::Query::OP_OR, Children(node, statistics, deadline));
-    case NodeKind::kMax:
-      return Many(Xapian::Query::OP_MAX, Children(node, statistics, deadline));
     case NodeKind::kPhrase: {
       // Terms of a phrase must be bare, so it is a filter, and the same terms beside it give the weight.
       std::vector<Xapian::Query> bare;

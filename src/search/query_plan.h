@@ -28,7 +28,7 @@ inline constexpr size_t kMaxStemLanguages = 8;
 
 // A node of a query. Trees are small; nodes are shared and never change.
 struct PlanNode {
-  enum class Kind : uint8_t { kNone, kAll, kTerm, kAnd, kOr, kMax, kPhrase, kScale, kFilter, kAndNot, kAndMaybe, kRange, kStill };
+  enum class Kind : uint8_t { kNone, kAll, kTerm, kAnd, kOr, kPhrase, kScale, kFilter, kAndNot, kAndMaybe, kRange, kStill };
   Kind kind = Kind::kNone;
   std::string term;                                       // kTerm; the least value of kRange
   std::string most;                                       // kRange

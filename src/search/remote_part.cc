@@ -280,6 +280,9 @@ Result<std::unique_ptr<RemotePart>> RemotePart::Make(const Clock& clock, const s
   return part;
 }
 
+RemotePart::RemotePart(const Clock& clock, std::string name, int64_t step_ns)
+    : clock_(clock), name_(std::move(name)), step_ns_(step_ns) {}
+
 RemotePart::~RemotePart() = default;
 
 void RemotePart::Return(std::unique_ptr<RemoteConnection> connection) {

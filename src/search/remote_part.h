@@ -46,7 +46,7 @@ class RemotePart : public SearchPart {
 
  private:
   friend class RemoteAsker;
-  RemotePart(const Clock& clock, std::string name, int64_t step_ns) : clock_(clock), name_(std::move(name)), step_ns_(step_ns) {}
+  RemotePart(const Clock& clock, std::string name, int64_t step_ns);
   void Return(std::unique_ptr<RemoteConnection> connection);
 
   const Clock& clock_;

@@ -1,14 +1,15 @@
 // How a page is scored: the sum over the words of the question and over the fields of BM25 with a weight for each
 // field, and the static score.
 //
-//   score(page) = sum over words, fields f:  fields[f] × max over forms t of the word: idf(t) × part(wdf of t in f)
+//   score(page) = sum over words, fields f, forms t of the word:  fields[f] × form(t) × idf(t) × part(wdf of t in f)
 //               + still × static score (0 to 1)
 //
 //   idf(t)      = log of w = (N - n + 0.5) / (n + 0.5), and of w / 2 + 1 where w < 2: never negative
 //   part(wdf)   = (k1 + 1) × wdf / (wdf + k1 × (1 - b + b × max(length / average length, 0.5)))
 //
-// N pages in all parts, n of them with the term. Forms of a word are itself and its stems in the languages of the
-// index; the best counts, so that a word does not score twice. This is Xapian's BM25Weight, term for term: remote
+// N pages in all parts, n of them with the term. Forms of a word are its stems in the languages of the index, of which a
+// page usually has that of its own language, and the word itself: form(t) is 1 for a stem and `exact` for the word, so
+// that just the same form counts more. This is Xapian's BM25Weight, term for term: remote
 // parts compute it with the library's class, local ones with ours, from the same statistics.
 //
 // The weights were found by the known-item search of `bench search` on one half of its questions (docs/search.md).
@@ -27,6 +28,7 @@ namespace portolan {
 
 struct ScoreOptions {
   std::array<double, kWordPrefixes.size()> fields = {1, 4, 2, 3, 1.5};  // as in kWordPrefixes; 0: not searched
+  double exact = 0.5;                                                   // of the word as it was typed, beside its stem
   double still = 1;                                                     // of the static score
   double k1 = 1.2;
   double b = 0.5;

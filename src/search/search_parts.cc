@@ -102,7 +102,11 @@ class Asking {
   // if the step is `heavy` on others, too.
   void Each(bool heavy, const std::function<Status(Slot&)>& step) {
     std::vector<Slot*> local;
-    std::vector<std::jthread> threads;
+    std::atomic<size_t> next = 0;
+    const auto work = [&] {
+      for (size_t i = next++; i < local.size(); i = next++) Run(*local[i], step);
+    };
+    std::vector<std::jthread> threads;  // joined first of all these
     for (Slot& slot : slots_) {
       if (slot.failed) continue;
       if (slot.part->local()) {
@@ -113,10 +117,6 @@ class Asking {
         threads.emplace_back([&, s = &slot] { Run(*s, step); });
       }
     }
-    std::atomic<size_t> next = 0;
-    const auto work = [&] {
-      for (size_t i = next++; i < local.size(); i = next++) Run(*local[i], step);
-    };
     size_t workers = options_.threads != 0 ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
     workers = std::min(workers, local.size());
     for (size_t i = 1; heavy && i < workers; ++i) threads.emplace_back(work);

@@ -177,6 +177,20 @@ TEST_F(SearchTest, APageIsFoundByItsUrl) {
   EXPECT_EQ(parts_->Find("https://de.test/").error().code(), ErrorCode::kNotFound);
 }
 
+TEST_F(SearchTest, FieldsMayEndBeforeOthers) {
+  // Xapian 1.4 crashed here when forms were combined with OP_MAX.
+  std::vector<TestPage> pages;
+  for (int i = 0; i < 2500; ++i) {
+    pages.push_back({.url = "https://h.test/" + std::to_string(i),
+                     .title = i % 40 == 0 && i < 1500 ? "words" : "title",
+                     .text = i % 3 == 0 ? "some words are here" : "word " + std::to_string(i),
+                     .language = i % 2 == 0 ? "en" : "fr"});
+  }
+  Open(pages);
+  EXPECT_EQ(Ask("words").size(), 10U);
+  EXPECT_EQ(last_.matches, 2500U);
+}
+
 TEST_F(SearchTest, AQuestionThatTakesTooLongEnds) {
   std::vector<TestPage> pages;
   for (int i = 0; i < 300; ++i) {
