@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <random>
 
 #include "index/index_check.h"
@@ -225,6 +226,34 @@ TEST(IndexBuildTest, ARebuildLeavesTheOldIndexUntilItIsComplete) {
   EXPECT_EQ(current->generation, 2);
   EXPECT_EQ(current->parts, 4);
   EXPECT_FALSE(Env::Posix().Exists(IndexPartPath(options.index_dir, 1, 0)));
+}
+
+TEST(IndexBuildTest, ACompactedIndexIsSmallerHoldsTheSameAndGoesOn) {
+  const TempFolder folder;
+  const auto crawl = SampleCrawl::Open(folder.path());
+  ASSERT_TRUE(crawl);
+  RandomCrawl random(**crawl, 9);
+  IndexBuildOptions options = OptionsIn(folder.path(), 2);
+  options.memory = 100'000;
+  for (int round = 0; round < 3; ++round) {
+    random.Add(200);
+    ASSERT_TRUE((*crawl)->Commit());
+    ASSERT_TRUE(Build(**crawl, options));
+    const auto before = Contents(folder.path());
+    const auto large = ReadIndexStats(Env::Posix(), options.index_dir, 1);
+    {
+      const auto builder = IndexBuilder::Open(Env::Posix(), (*crawl)->Sources(), options);
+      ASSERT_TRUE(builder);
+      ASSERT_TRUE((*builder)->Pass(true));
+      ASSERT_TRUE((*builder)->Compact());
+    }
+    EXPECT_EQ(Contents(folder.path()), before);
+    const auto small = ReadIndexStats(Env::Posix(), options.index_dir, 1);
+    ASSERT_TRUE(large && small);
+    EXPECT_LT(small->bytes(), large->bytes());
+    EXPECT_EQ(small->parts[0].state, large->parts[0].state);
+    EXPECT_TRUE(CheckIndex(Env::Posix(), options.index_dir, true));
+  }
 }
 
 TEST(IndexBuildTest, OnlyOneBuildAtATime) {
