@@ -41,6 +41,41 @@ struct IndexBuildFlags {
 // pages are there.
 constexpr double kGrowth = 1.25;
 
+void AddIndexBuildFlags(VerbApp& app, IndexBuildFlags& flags) {
+  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("--memory", flags.memory, "How much memory it may take; more makes building faster")
+      ->type_name("SIZE")
+      ->capture_default_str()
+      ->check(Checked(&ParseBytes, "SIZE"));
+  app->add_option("--parts", flags.parts,
+                  "Into how many databases pages are divided, by their hosts; by default one per shard of the crawl.\n"
+                  "Fixed when the index is begun")
+      ->type_name("N")
+      ->check(CLI::Range(1U, kMostParts));
+  app->add_flag("--follow", flags.follow, "Go on while the crawl runs");
+  app->add_option("--interval", flags.interval, "With --follow: how long to wait for new pages")
+      ->type_name("TIME")
+      ->capture_default_str()
+      ->check(Checked(&ParseSeconds, "TIME"));
+  app->add_flag("--rebuild", flags.rebuild,
+                "Begin anew, beside the index that is there, which stays until the new one is complete");
+  app->add_flag("--compact", flags.compact,
+                "At the end write the databases anew, without the room that updates leave: smaller, quicker to search");
+  app->add_option("--priority", flags.priority,
+                  "low: works when others do not want to (processors and disks); auto: low while the crawl is running")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "low", "normal"}));
+  app->add_flag("--json", flags.json, "As one JSON object");
+  app.Footer(
+      "It may be stopped or killed at any time, and goes on where it was. With --follow new pages are in the index\n"
+      "some seconds after the crawl's checkpoint that holds them; texts of links follow whenever the index has\n"
+      "grown by a quarter, and when the crawl ends.\n\n"
+      "Examples:\n"
+      "  portolan index build crawl-example.org --memory 1G\n"
+      "  portolan index build crawl-example.org --follow\n"
+      "  portolan index build crawl-example.org --rebuild --parts 4");
+}
+
 // A request to stop, which ends waiting.
 class StopRequest {
  public:
@@ -117,38 +152,7 @@ int RunIndexBuild(int argc, char** argv) {
       "graph, which is built too if the crawl was made with outputs.links). Reads what the last checkpoint\n"
       "holds, whether the crawl runs or not.");
   IndexBuildFlags flags;
-  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
-  app->add_option("--memory", flags.memory, "How much memory it may take; more makes building faster")
-      ->type_name("SIZE")
-      ->capture_default_str()
-      ->check(Checked(&ParseBytes, "SIZE"));
-  app->add_option("--parts", flags.parts,
-                  "Into how many databases pages are divided, by their hosts; by default one per shard of the crawl.\n"
-                  "Fixed when the index is begun")
-      ->type_name("N")
-      ->check(CLI::Range(1U, kMostParts));
-  app->add_flag("--follow", flags.follow, "Go on while the crawl runs");
-  app->add_option("--interval", flags.interval, "With --follow: how long to wait for new pages")
-      ->type_name("TIME")
-      ->capture_default_str()
-      ->check(Checked(&ParseSeconds, "TIME"));
-  app->add_flag("--rebuild", flags.rebuild,
-                "Begin anew, beside the index that is there, which stays until the new one is complete");
-  app->add_flag("--compact", flags.compact,
-                "At the end write the databases anew, without the room that updates leave: smaller, quicker to search");
-  app->add_option("--priority", flags.priority,
-                  "low: works when others do not want to (processors and disks); auto: low while the crawl is running")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "low", "normal"}));
-  app->add_flag("--json", flags.json, "As one JSON object");
-  app.Footer(
-      "It may be stopped or killed at any time, and goes on where it was. With --follow new pages are in the index\n"
-      "some seconds after the crawl's checkpoint that holds them; texts of links follow whenever the index has\n"
-      "grown by a quarter, and when the crawl ends.\n\n"
-      "Examples:\n"
-      "  portolan index build crawl-example.org --memory 1G\n"
-      "  portolan index build crawl-example.org --follow\n"
-      "  portolan index build crawl-example.org --rebuild --parts 4");
+  AddIndexBuildFlags(app, flags);
   if (const auto code = app.Parse(argc, argv)) return *code;
   const auto config = LoadCrawlConfig(flags.dir);
   if (!config) return Complain(config.error());
