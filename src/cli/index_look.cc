@@ -64,7 +64,9 @@ int RunIndexCheck(int argc, char** argv) {
               "changed byte that leaves the structure whole is not found.");
   std::string dir;
   bool json = false;
+  bool deep = false;
   app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_flag("--deep", deep, "Also the places of all words, one by one: some 10 ms per document");
   app->add_flag("--json", json, "As one JSON object");
   app.Footer(
       "The sum of the contents is equal for indexes that hold the same documents, whatever their order and parts.\n"
@@ -73,7 +75,7 @@ int RunIndexCheck(int argc, char** argv) {
       "  portolan index check crawl-example.org");
   if (const auto code = app.Parse(argc, argv)) return *code;
   auto told = std::chrono::steady_clock::now();
-  const auto checked = CheckIndex(Env::Posix(), IndexDirOf(dir), [&](std::string_view step, uint64_t done) {
+  const auto checked = CheckIndex(Env::Posix(), IndexDirOf(dir), deep, [&](std::string_view step, uint64_t done) {
     const auto now = std::chrono::steady_clock::now();
     if (app.quiet() || now - told < std::chrono::seconds(2)) return;
     told = now;

@@ -8,6 +8,7 @@
 #include "follow/graph_build.h"
 #include "index/gone_pages.h"
 #include "index/schema.h"
+#include "index/xapian_error.h"
 #include "robots/robots_tag.h"
 
 namespace portolan {
@@ -270,6 +271,28 @@ Status IndexBuilder::CommitAll() {
     RETURN_IF_ERROR(part->Commit());
   }
   return {};
+}
+
+Status IndexBuilder::Compact() {
+  RETURN_IF_ERROR(CommitAll());
+  const auto parts = static_cast<uint32_t>(parts_.size());
+  parts_.clear();
+  IndexCurrent next = current_;
+  ++next.generation;
+  for (uint32_t part = 0; part < parts; ++part) {
+    const std::string from = IndexPartPath(options_.index_dir, current_.generation, part);
+    const std::string to = IndexPartPath(options_.index_dir, next.generation, part);
+    Tell("compacting", part);
+    RETURN_IF_ERROR(WithoutExceptions(from, [&]() -> Status {
+      Xapian::Database(from).compact(to, Xapian::DBCOMPACT_NO_RENUMBER);
+      return {};
+    }));
+    RETURN_IF_ERROR(SyncDirOnce(env_, to));
+  }
+  RETURN_IF_ERROR(next.Save(env_, options_.index_dir));
+  current_ = next;
+  generation_ = next.generation;
+  return RemoveIndexLeftovers(env_, options_.index_dir, current_);
 }
 
 // A generation that was built beside the valid one is complete.

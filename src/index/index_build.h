@@ -92,6 +92,10 @@ class IndexBuilder {
 
   Status Pass(bool links);
 
+  // Writes all databases anew without the room that updates leave in their blocks, as the next generation; smaller and
+  // quicker to search. REQUIRES: the last pass was complete. The builder is closed afterwards: no more passes.
+  Status Compact();
+
   const IndexCounts& counts() const { return counts_; }
   uint32_t parts() const { return static_cast<uint32_t>(parts_.size()); }
   uint64_t documents();

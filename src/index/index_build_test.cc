@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <random>
 
 #include "index/index_check.h"
@@ -101,7 +102,7 @@ TEST(IndexBuildTest, PagesAreFoundWithTheTextsOfLinksToThem) {
   EXPECT_GT(stats->bytes(), 1000);
   ASSERT_EQ(stats->languages.size(), 1);
   EXPECT_EQ(stats->languages[0], (std::pair<std::string, uint64_t>("en", 2)));
-  EXPECT_TRUE(CheckIndex(Env::Posix(), folder.path() + "/index", {}));
+  EXPECT_TRUE(CheckIndex(Env::Posix(), folder.path() + "/index", true));
 }
 
 TEST(IndexBuildTest, PagesThatAreGoneAndForbiddenLeaveAndComeBack) {
@@ -156,7 +157,7 @@ TEST(IndexBuildTest, AnIndexThatFollowedEqualsOneFromScratchWhateverTheParts) {
     EXPECT_GT(commits, 10U);
     const auto followed = Contents(folder.path());
     EXPECT_GT(followed.size(), 30U);
-    EXPECT_TRUE(CheckIndex(Env::Posix(), options.index_dir, {}));
+    EXPECT_TRUE(CheckIndex(Env::Posix(), options.index_dir, true));
     for (const uint32_t parts : {1U, 2U, 5U}) {
       const std::string dir = folder.path() + "/scratch" + std::to_string(parts);
       const auto counts = Build(**crawl, OptionsIn(dir, parts));
@@ -197,7 +198,7 @@ TEST(IndexBuildTest, ABuildThatIsKilledAtAnyMomentGoesOnWhereItWas) {
   const std::string scratch = folder.path() + "/scratch";
   ASSERT_TRUE(Build(**crawl, OptionsIn(scratch, 1)));
   EXPECT_EQ(Contents(folder.path()), Contents(scratch));
-  EXPECT_TRUE(CheckIndex(Env::Posix(), options.index_dir, {}));
+  EXPECT_TRUE(CheckIndex(Env::Posix(), options.index_dir, true));
 }
 
 TEST(IndexBuildTest, ARebuildLeavesTheOldIndexUntilItIsComplete) {
@@ -225,6 +226,34 @@ TEST(IndexBuildTest, ARebuildLeavesTheOldIndexUntilItIsComplete) {
   EXPECT_EQ(current->generation, 2);
   EXPECT_EQ(current->parts, 4);
   EXPECT_FALSE(Env::Posix().Exists(IndexPartPath(options.index_dir, 1, 0)));
+}
+
+TEST(IndexBuildTest, ACompactedIndexIsSmallerHoldsTheSameAndGoesOn) {
+  const TempFolder folder;
+  const auto crawl = SampleCrawl::Open(folder.path());
+  ASSERT_TRUE(crawl);
+  RandomCrawl random(**crawl, 9);
+  IndexBuildOptions options = OptionsIn(folder.path(), 2);
+  options.memory = 100'000;
+  for (int round = 0; round < 3; ++round) {
+    random.Add(200);
+    ASSERT_TRUE((*crawl)->Commit());
+    ASSERT_TRUE(Build(**crawl, options));
+    const auto before = Contents(folder.path());
+    const auto large = ReadIndexStats(Env::Posix(), options.index_dir, 1);
+    {
+      const auto builder = IndexBuilder::Open(Env::Posix(), (*crawl)->Sources(), options);
+      ASSERT_TRUE(builder);
+      ASSERT_TRUE((*builder)->Pass(true));
+      ASSERT_TRUE((*builder)->Compact());
+    }
+    EXPECT_EQ(Contents(folder.path()), before);
+    const auto small = ReadIndexStats(Env::Posix(), options.index_dir, 1);
+    ASSERT_TRUE(large && small);
+    EXPECT_LT(small->bytes(), large->bytes());
+    EXPECT_EQ(small->parts[0].state, large->parts[0].state);
+    EXPECT_TRUE(CheckIndex(Env::Posix(), options.index_dir, true));
+  }
 }
 
 TEST(IndexBuildTest, OnlyOneBuildAtATime) {
@@ -271,7 +300,7 @@ TEST(IndexBuildTest, ARecordIsFoundAtThePlaceThatItsDocumentTells) {
 // names the folder and the repair, or nothing at all. Afterwards it is repaired.
 void ExpectNamed(const SampleCrawl& crawl, const std::string& dir, const std::map<std::string, std::string>& contents,
                  const std::string& what, bool must_be_found) {
-  const auto checked = CheckIndex(Env::Posix(), dir + "/index", {});
+  const auto checked = CheckIndex(Env::Posix(), dir + "/index", true);
   const auto built = Build(crawl, OptionsIn(dir, 0));
   const auto stats = ReadIndexStats(Env::Posix(), dir + "/index", 10);
   EXPECT_TRUE(!must_be_found || !checked) << what;
@@ -328,7 +357,7 @@ TEST_F(DamagedIndexTest, MissingFilesAreNamed) {
   std::filesystem::remove_all(IndexPartPaths(Env::Posix(), folder_.path() + "/index")->at(1));
   ExpectNamed(*crawl_, folder_.path(), contents_, "without a database", true);
   std::filesystem::remove_all(folder_.path() + "/index");
-  EXPECT_EQ(CheckIndex(Env::Posix(), folder_.path() + "/index", {}).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(CheckIndex(Env::Posix(), folder_.path() + "/index", true).error().code(), ErrorCode::kNotFound);
 }
 
 TEST_F(DamagedIndexTest, TruncatedFilesAreNamed) {

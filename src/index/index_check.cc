@@ -44,7 +44,7 @@ bool HasPositions(const Xapian::Document& document) {
   return term == document.termlist_end() || term.positionlist_count() > 0;
 }
 
-Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t part, uint32_t parts,
+Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t part, uint32_t parts, bool deep,
                  const IndexProgress& progress, IndexContents& contents) {
   return OfDatabase(index_dir, path, [&]() -> Status {
     if (progress) progress("checking " + path, contents.documents);
@@ -73,7 +73,7 @@ Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t
       if (document.get_value(kTieSlot) != TieKey(data->url)) return wrong("its values are those of another page");
       if (PartOf(DocumentMaker::HostOf(data->url), parts) != part) return wrong("it belongs to another part");
       if (database.get_termfreq(id_term) != 1) return wrong("its URL is there twice");
-      contents.sum += SumOfDocument(document);
+      contents.sum += SumOfDocument(document, deep);
     }
     const uint64_t found_documents = contents.documents - before;
     if (found_documents != database.get_doccount()) {
@@ -97,13 +97,14 @@ Result<uint64_t> BytesOf(Env& env, const std::string& dir) {
 
 }  // namespace
 
-uint64_t SumOfDocument(const Xapian::Document& document) {
+uint64_t SumOfDocument(const Xapian::Document& document, bool deep) {
   uint64_t hash = Hash64(document.get_data());
   for (auto value = document.values_begin(); value != document.values_end(); ++value) {
     hash = Mix64(hash ^ Hash64(*value, value.get_valueno()));
   }
   for (auto term = document.termlist_begin(); term != document.termlist_end(); ++term) {
     hash = Mix64(hash ^ Hash64(*term, term.get_wdf()));
+    if (!deep) continue;
     for (auto place = term.positionlist_begin(); place != term.positionlist_end(); ++place) {
       hash = Mix64(hash ^ *place);
     }
@@ -111,13 +112,13 @@ uint64_t SumOfDocument(const Xapian::Document& document) {
   return hash;
 }
 
-Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress) {
+Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, bool deep, const IndexProgress& progress) {
   ASSIGN_OR_RETURN(const IndexCurrent current, IndexCurrent::Load(env, index_dir));
   ASSIGN_OR_RETURN(const auto lock, LockIndex(env, index_dir));
   IndexContents contents;
   for (uint32_t part = 0; part < current.parts; ++part) {
     const std::string path = IndexPartPath(index_dir, current.generation, part);
-    RETURN_IF_ERROR(CheckPart(index_dir, path, part, current.parts, progress, contents));
+    RETURN_IF_ERROR(CheckPart(index_dir, path, part, current.parts, deep, progress, contents));
   }
   return contents;
 }

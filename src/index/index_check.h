@@ -1,7 +1,8 @@
 // Looking at a search index: is it intact, and what is in it.
 //
 // The check reads every block of every database (Xapian's own check of its B-trees), and then every document: its data
-// must be ours, its id term must be that of its URL, it must be in the part of its host. Xapian's blocks have no
+// must be ours, its id term must be that of its URL, it must be in the part of its host. A deep check also reads the
+// places of all words, one by one: some 10 ms per document. Xapian's blocks have no
 // checksums: a flipped bit within a stored text that leaves the structure whole is not found. An index is made from the
 // logs, whose blocks have checksums, and can be made again.
 //
@@ -27,16 +28,16 @@ using IndexProgress = std::function<void(std::string_view step, uint64_t done)>;
 
 struct IndexContents {
   uint64_t documents = 0;
-  // A sum over the documents of all that they hold (data, values, terms, frequencies, places): equal for indexes with
-  // equal documents, in any order and any number of parts.
+  // A sum over the documents of all that they hold (data, values, terms with their frequencies; if it is deep also
+  // places): equal for indexes with equal documents, in any order and any number of parts.
   uint64_t sum = 0;
 };
 
 // kCorrupt: the first database that is damaged is named, with what Xapian found. kBusy: a build is at work.
-Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, const IndexProgress& progress);
+Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, bool deep, const IndexProgress& progress = {});
 
 // The sum of one document.
-uint64_t SumOfDocument(const Xapian::Document& document);
+uint64_t SumOfDocument(const Xapian::Document& document, bool deep);
 
 struct IndexPartStats {
   std::string path;

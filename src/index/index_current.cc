@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <system_error>
 
 #include "base/crc32c.h"
 #include "index/schema.h"
+#include "io/remove_tree.h"
 
 namespace portolan {
 namespace {
@@ -112,11 +111,7 @@ Status RemoveIndexLeftovers(Env& env, const std::string& index_dir, const IndexC
     const bool leftover = generation != 0 ? generation != current.generation && generation != current.building
                                           : name.starts_with("tmp-") || name.ends_with(".tmp");
     if (!leftover) continue;
-    std::error_code error;
-    std::filesystem::remove_all(JoinPath(index_dir, name), error);  // a database is a directory of Xapian's files
-    if (error) {
-      return Fail(ErrorCode::kIo, fmt::format("remove {}: {}", JoinPath(index_dir, name), error.message()));
-    }
+    RETURN_IF_ERROR(RemoveTree(JoinPath(index_dir, name)));  // a database is a directory of Xapian's files
   }
   return {};
 }

@@ -85,7 +85,7 @@ class FollowedIndexTest(unittest.TestCase):
         self.assertGreater(killed, 4)
         index("build", self.dir)
         self.assertIn("up to date", index("build", self.dir))
-        followed = json.loads(index("check", self.dir, "--json"))
+        followed = json.loads(index("check", self.dir, "--deep", "--json"))
         self.assertGreater(followed["documents"], 300)
         stats = json.loads(index("stats", self.dir, "--json"))
         self.assertEqual(len(stats["parts"]), 3)
@@ -95,7 +95,7 @@ class FollowedIndexTest(unittest.TestCase):
         shutil.rmtree(self.dir / "graph")
         again = json.loads(index("build", self.dir, "--rebuild", "--parts", "1", "--json"))
         self.assertEqual(again["parts"], 1)
-        self.assertEqual(json.loads(index("check", self.dir, "--json")), followed)
+        self.assertEqual(json.loads(index("check", self.dir, "--deep", "--json")), followed)
 
     def test_what_cannot_be_is_said_with_what_to_do(self):
         self.assertIn("no search index", index("stats", self.dir, code=BAD_INPUT))
@@ -112,7 +112,7 @@ class FollowedIndexTest(unittest.TestCase):
                               "--set", "outputs.text=true", *web.ready["seeds"])
             self.assertEqual(done.returncode, 0, done.stderr)
         index("build", self.dir)  # without a link log
-        whole = json.loads(index("check", self.dir, "--json"))
+        whole = json.loads(index("check", self.dir, "--deep", "--json"))
         self.assertGreater(whole["documents"], 10)
         table = self.dir / "index" / "gen-1-part-0" / "postlist.glass"
         table.write_bytes(table.read_bytes()[:5000])
@@ -121,7 +121,7 @@ class FollowedIndexTest(unittest.TestCase):
             self.assertIn("gen-1-part-0", said)
             self.assertIn(f"portolan index build --rebuild {self.dir}", said)
         index("build", "--rebuild", self.dir)
-        self.assertEqual(json.loads(index("check", self.dir, "--json")), whole)
+        self.assertEqual(json.loads(index("check", self.dir, "--deep", "--json")), whole)
 
 
 if __name__ == "__main__":

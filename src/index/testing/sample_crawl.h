@@ -3,11 +3,11 @@
 
 #pragma once
 
+#include <gtest/gtest.h>
 #include <xapian.h>
 
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +20,7 @@
 #include "index/index_build.h"
 #include "io/clock.h"
 #include "io/env.h"
+#include "io/remove_tree.h"
 #include "outputs/outputs.h"
 
 namespace portolan {
@@ -28,16 +29,12 @@ class TempFolder {
  public:
   // In memory where the system has such a place: Xapian syncs at each commit, and these tests commit often.
   TempFolder() {
-    const std::filesystem::path memory = "/dev/shm";
-    std::error_code error;
-    const bool large = std::filesystem::space(memory, error).available > uintmax_t{48} << 20 && !error;
-    std::string name = ((large ? memory : std::filesystem::temp_directory_path()) / "portolan-index-XXXXXX").string();
+    const auto room = Env::Posix().FreeSpace("/dev/shm");
+    std::string name = room && *room > uint64_t{48} << 20 ? "/dev/shm" : testing::TempDir();
+    name += "/portolan-index-XXXXXX";
     path_ = mkdtemp(name.data());
   }
-  ~TempFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
+  ~TempFolder() { static_cast<void>(RemoveTree(path_)); }
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
   const std::string& path() const { return path_; }
