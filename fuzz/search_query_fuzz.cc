@@ -1,5 +1,5 @@
-// Any bytes as a question: a query or a refusal with a reason; what was read makes a plan of bounded size, which becomes
-// a query of Xapian's and can be sent to a server.
+// Any bytes as a question: a query or a refusal with a reason; what was read makes a plan of bounded size, which
+// becomes a query of Xapian's and can be sent to a server.
 
 #include <cstdint>
 #include <string>

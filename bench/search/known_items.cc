@@ -26,7 +26,7 @@ constexpr size_t kDepth = 50;
 
 struct KnownPage {
   std::string url;
-  std::string record;                      // of the text log
+  std::string record;                       // of the text log
   std::map<std::string, uint64_t> anchors;  // and how many links have each
 };
 
@@ -78,7 +78,8 @@ Result<std::vector<KnownPage>> ReadPages(const std::string& folder) {
 }
 
 // Pages in the way: each longer paragraph of the real pages as a page of its own, its first words as the title.
-Result<size_t> AddDistractors(const std::vector<KnownPage>& pages, DocumentMaker& maker, Xapian::WritableDatabase& database) {
+Result<size_t> AddDistractors(const std::vector<KnownPage>& pages, DocumentMaker& maker,
+                              Xapian::WritableDatabase& database) {
   size_t added = 0;
   for (const KnownPage& page : pages) {
     const TextRecord record = *ParseTextRecord(page.record);
@@ -90,9 +91,12 @@ Result<size_t> AddDistractors(const std::vector<KnownPage>& pages, DocumentMaker
       const std::string_view title = CutUtf8(line, 60);
       std::string main;
       AppendPackedRange(main, 0, 0, line.size());
-      ASSIGN_OR_RETURN(const Xapian::Document document,
-                       maker.Make({.url = url, .title = title.substr(0, title.rfind(' ')), .language = record.language,
-                                   .text = line, .main = main}, {}, {}));
+      ASSIGN_OR_RETURN(const Xapian::Document document, maker.Make({.url = url,
+                                                                    .title = title.substr(0, title.rfind(' ')),
+                                                                    .language = record.language,
+                                                                    .text = line,
+                                                                    .main = main},
+                                                                   {}, {}));
       database.add_document(document);
     }
   }
@@ -268,9 +272,10 @@ Result<nlohmann::ordered_json> FindKnownItems(const std::string& folder, bool tu
   figures["distractors"] = distractors;
   figures["anchors"] = all.anchors.count;
   figures["titles"] = all.titles.count;
-  report.Line("known items: {} pages among {} paragraphs; held-out half: {} texts of links, {} titles, {} times three "
-              "words of one; {}",
-              pages.size(), distractors, all.anchors.count, all.titles.count, all.words.count, TextOf(score));
+  report.Line(
+      "known items: {} pages among {} paragraphs; held-out half: {} texts of links, {} titles, {} times three "
+      "words of one; {}",
+      pages.size(), distractors, all.anchors.count, all.titles.count, all.words.count, TextOf(score));
   report.Line("{:<16} {:>12} {:>8} {:>12} {:>8} {:>12} {:>8}", "", "anchor MRR", "top 10", "title MRR", "top 10",
               "words MRR", "top 10");
   const auto line = [&](const std::string& name, const Ranks& ranks) {

@@ -125,7 +125,9 @@ Result<nlohmann::ordered_json> MeasureLatency(const SearchBenchFlags& flags, Rep
       {"one", {.dirs = {index.one}}, {index.one}},
       {"parts_in_turn", {.dirs = index.parts, .threads = 1}, index.parts},
       {"parts", {.dirs = index.parts}, index.parts},
-      {"remote", {.remotes = {fmt::format("127.0.0.1:{}", server->port())}, .remote_step_ns = 30 * kSecond}, index.parts},
+      {"remote",
+       {.remotes = {fmt::format("127.0.0.1:{}", server->port())}, .remote_step_ns = 30 * kSecond},
+       index.parts},
   };
   ASSIGN_OR_RETURN(const auto one, SearchParts::Make(clock, ways[0].options));
   nlohmann::ordered_json figures;
@@ -142,7 +144,8 @@ Result<nlohmann::ordered_json> MeasureLatency(const SearchBenchFlags& flags, Rep
     ASSIGN_OR_RETURN(const Latency cold, Ask(*parts, questions));
     RETURN_IF_ERROR(SameAnswers(*one, *parts, questions));
     ASSIGN_OR_RETURN(const Latency warm, Ask(*parts, questions));
-    figures[way.name] = {{"cold_p50_ms", cold.p50}, {"cold_p99_ms", cold.p99}, {"warm_p50_ms", warm.p50}, {"warm_p99_ms", warm.p99}};
+    figures[way.name] = {
+        {"cold_p50_ms", cold.p50}, {"cold_p99_ms", cold.p99}, {"warm_p50_ms", warm.p50}, {"warm_p99_ms", warm.p99}};
     report.Line("{:<16} {:>10.2f} {:>10.2f} {:>10.2f} {:>10.2f}", way.name, cold.p50, cold.p99, warm.p50, warm.p99);
   }
   return figures;
@@ -153,7 +156,9 @@ Result<nlohmann::ordered_json> RunSearchBench(int argc, char** argv, Report& rep
   SearchBenchFlags flags;
   app.add_option("--pages", flags.pages, "Pages of the simulated web")->capture_default_str();
   app.add_option("--parts", flags.parts, "Parts of its index")->check(CLI::Range(1, 64))->capture_default_str();
-  app.add_option("--questions", flags.questions, "How many questions")->check(CLI::Range(10, 100'000))->capture_default_str();
+  app.add_option("--questions", flags.questions, "How many questions")
+      ->check(CLI::Range(10, 100'000))
+      ->capture_default_str();
   app.add_option("--index", flags.index, "Keep the index in this folder, and use what is there");
   app.add_option("--real", flags.real, "Folder of real pages")->capture_default_str();
   app.add_flag("--tune", flags.tune, "Look for weights on the half of the known items that is for that");

@@ -71,7 +71,8 @@ int RunIndexServe(int argc, char** argv) {
       ->capture_default_str();
   app->add_flag("--json", flags.json, "Say where as one JSON object: {\"address\":…,\"parts\":…}");
   app.Footer(
-      "The protocol has no passwords, and whoever connects can read the whole index: so only this machine may connect.\n"
+      "The protocol has no passwords, and whoever connects can read the whole index: so only this machine may "
+      "connect.\n"
       "From another machine, go through a tunnel, such as 'ssh -L 8019:127.0.0.1:8019 machine'.\n\n"
       "Examples:\n"
       "  portolan index serve crawl-example.org --listen 127.0.0.1:8019\n"

@@ -10,8 +10,9 @@
 namespace portolan {
 
 void RemoteFlags::AddTo(VerbApp& app) {
-  app->add_option("--remote", remotes, "A part of the index on another machine, served by 'portolan index serve'; "
-                                       "several: several times")
+  app->add_option("--remote", remotes,
+                  "A part of the index on another machine, served by 'portolan index serve'; "
+                  "several: several times")
       ->type_name("HOST:PORT")
       ->allow_extra_args(false);
   app->add_option("--remote-wait", wait, "How long a remote part may take for each step before it is left out")

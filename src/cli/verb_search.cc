@@ -134,11 +134,15 @@ int RunSearch(int argc, char** argv) {
               "title, URL, the piece of text with most of the words, date, score. Exit code 1: nothing was found.");
   SearchFlags flags;
   app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
-  app->add_option("words", flags.words, "What to look for; put it in quotes for the shell. Words with '-' in front "
-                                        "come behind --")
+  app->add_option("words", flags.words,
+                  "What to look for; put it in quotes for the shell. Words with '-' in front "
+                  "come behind --")
       ->required()
       ->type_name("WORDS");
-  app->add_option("--limit", flags.limit, "How many pages")->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str();
+  app->add_option("--limit", flags.limit, "How many pages")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   app->add_option("--offset", flags.offset, "Leave out the first of them")->type_name("N")->check(CLI::Range(0, 1000));
   app->add_flag("--explain", flags.explain, "Of what each score is made: words in fields, and the static score");
   app->add_option("--cached", flags.cached, "The text of the N-th page as it was fetched, instead of the list")

@@ -130,9 +130,8 @@ Result<FoundCapture> OriginalOf(const FoundCapture& revisit, const std::vector<s
     if (best == nullptr || (date && capture.timestamp == Format14(*date))) best = &capture;
   }
   if (best != nullptr) return *best;
-  return Fail(ErrorCode::kNotFound,
-              fmt::format("{} of {} repeats a capture of {}, which is not in this archive", Printable(revisit.url),
-                          revisit.timestamp, Printable(wanted)));
+  return Fail(ErrorCode::kNotFound, fmt::format("{} of {} repeats a capture of {}, which is not in this archive",
+                                                Printable(revisit.url), revisit.timestamp, Printable(wanted)));
 }
 
 int PrintCapture(const CatFlags& flags, bool quiet) {
@@ -161,8 +160,8 @@ int PrintCapture(const CatFlags& flags, bool quiet) {
     auto original = OriginalOf(capture, *archives);
     if (!original) return Complain(original.error());
     if (!quiet) {
-      fmt::print(stderr, "{} at {} was the same as {} at {}, which follows\n", Printable(capture.url), capture.timestamp,
-                 Printable(original->url), original->timestamp);
+      fmt::print(stderr, "{} at {} was the same as {} at {}, which follows\n", Printable(capture.url),
+                 capture.timestamp, Printable(original->url), original->timestamp);
     }
     capture = *std::move(original);
   }
@@ -179,14 +178,16 @@ int RunWarcCat(int argc, char** argv) {
               "URL out of the archive of a crawl, found by its index. If that capture only says that nothing has\n"
               "changed, the one to which it refers is printed.");
   CatFlags flags;
-  app->add_option("FILE", flags.file, "Archive, plain or gzip; or the directory of a crawl, or of WARC files with indexes")
+  app->add_option("FILE", flags.file,
+                  "Archive, plain or gzip; or the directory of a crawl, or of WARC files with indexes")
       ->required()
       ->type_name("");
   app->add_option("OFFSET", flags.what, "Where the record begins, as 'warc ls' or an index says; in a directory a URL")
       ->required()
       ->type_name("");
-  app->add_option("--time", flags.time, "Of a URL's captures the newest up to this time, UTC: 2024, 20240501, 20240501123000; "
-                                        "default the newest")
+  app->add_option("--time", flags.time,
+                  "Of a URL's captures the newest up to this time, UTC: 2024, 20240501, 20240501123000; "
+                  "default the newest")
       ->type_name("TIME");
   auto* p = app->add_flag("--payload", flags.payload, "The document alone: chunked, gzip and deflate are decoded");
   auto* b = app->add_flag("--block", flags.block, "The block as it is stored: HTTP head and body")->excludes(p);

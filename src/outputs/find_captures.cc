@@ -64,12 +64,15 @@ void Take(std::string_view text, const std::string& dir, std::vector<FoundCaptur
   if (!line) return;
   const std::string_view offset = line->Get("offset");
   const std::string_view name = line->Get("filename");
-  FoundCapture capture{.timestamp = line->timestamp, .url = std::string(line->Get("url")),
-                       .digest = std::string(line->Get("digest")), .path = JoinPath(dir, std::string(name)),
+  FoundCapture capture{.timestamp = line->timestamp,
+                       .url = std::string(line->Get("url")),
+                       .digest = std::string(line->Get("digest")),
+                       .path = JoinPath(dir, std::string(name)),
                        .revisit = line->Get("mime") == "warc/revisit"};
   const auto [end, error] = std::from_chars(offset.data(), offset.data() + offset.size(), capture.offset);
   // An index names files beside it.
-  if (error != std::errc() || end != offset.data() + offset.size() || name.empty() || name.find('/') != name.npos) return;
+  if (error != std::errc() || end != offset.data() + offset.size() || name.empty() || name.find('/') != name.npos)
+    return;
   found.push_back(std::move(capture));
 }
 

@@ -25,7 +25,8 @@ void Put(Env& env, const std::string& path, const std::string& text) {
 
 std::vector<std::string> Times(const Result<std::vector<FoundCapture>>& captures) {
   std::vector<std::string> times;
-  for (const auto& capture : captures.value()) times.push_back(capture.timestamp + "@" + std::to_string(capture.offset));
+  for (const auto& capture : captures.value())
+    times.push_back(capture.timestamp + "@" + std::to_string(capture.offset));
   return times;
 }
 
@@ -59,10 +60,12 @@ TEST(FindCapturesTest, GrowingIndexesAndOtherSpellingsAreRead) {
   ASSERT_TRUE(env.CreateDirs("b").has_value());
   Put(env, "a/1.cdxj", Line("k", "20240101000000", "http://x.test/", 1));
   Put(env, "a/1.cdxj.part", Line("k", "20240101000000", "http://x.test/", 1));
-  Put(env, "b/2.cdxj.part", Line("z", "20250101000000", "http://z.test/", 7) + Line("k", "20230101000000", "https://x.test/", 2) +
-                                "k 2 garbage\nk 20260101000000 {\"url\": \"torn");
+  Put(env, "b/2.cdxj.part",
+      Line("z", "20250101000000", "http://z.test/", 7) + Line("k", "20230101000000", "https://x.test/", 2) +
+          "k 2 garbage\nk 20260101000000 {\"url\": \"torn");
   Put(env, "b/index.cdxj", Line("k", "20240101000000", "http://x.test/", 1));
-  EXPECT_THAT(Times(FindCaptures(env, {"a", "b"}, "k", "other spelling")), ElementsAre("20230101000000@2", "20240101000000@1"));
+  EXPECT_THAT(Times(FindCaptures(env, {"a", "b"}, "k", "other spelling")),
+              ElementsAre("20230101000000@2", "20240101000000@1"));
   EXPECT_THAT(Times(FindCaptures(env, {"a", "b"}, "k", "http://x.test/")), ElementsAre("20240101000000@1"));
   EXPECT_THAT(Times(FindCaptures(env, {"a", "b"}, "none", "")), IsEmpty());
 }

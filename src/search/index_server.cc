@@ -48,7 +48,8 @@ bool Listens(const std::string& host, uint16_t port) {
   if (connected) {
     pollfd greeting{.fd = socket, .events = POLLIN, .revents = 0};
     std::array<char, 4096> bytes{};
-    if (::poll(&greeting, 1, 1000) > 0) [[maybe_unused]] const auto got = ::recv(socket, bytes.data(), bytes.size(), 0);
+    if (::poll(&greeting, 1, 1000) > 0) [[maybe_unused]]
+      const auto got = ::recv(socket, bytes.data(), bytes.size(), 0);
   }
   ::close(socket);
   return connected;
@@ -99,10 +100,20 @@ Result<std::unique_ptr<IndexServer>> IndexServer::Start(const std::vector<std::s
     return Fail(ErrorCode::kIo, fmt::format("{}:{} is in use", host, port));
   }
   // setpriv: the kernel ends the server when this thread ends, however it ends.
-  std::vector<std::string> words = {"/usr/bin/setpriv", "--pdeathsig", "TERM", kServerProgram, "--quiet",
-                                    "--interface", host, "--port", fmt::format("{}", port),
-                                    "--idle-timeout", fmt::format("{}", kIdleMs),
-                                    "--active-timeout", fmt::format("{}", kActiveMs), "--"};
+  std::vector<std::string> words = {"/usr/bin/setpriv",
+                                    "--pdeathsig",
+                                    "TERM",
+                                    kServerProgram,
+                                    "--quiet",
+                                    "--interface",
+                                    host,
+                                    "--port",
+                                    fmt::format("{}", port),
+                                    "--idle-timeout",
+                                    fmt::format("{}", kIdleMs),
+                                    "--active-timeout",
+                                    fmt::format("{}", kActiveMs),
+                                    "--"};
   words.insert(words.end(), dirs.begin(), dirs.end());
   ASSIGN_OR_RETURN(const pid_t pid, Spawn(std::move(words)));
   std::unique_ptr<IndexServer> server(new IndexServer(pid, port));

@@ -1,10 +1,10 @@
 // IndexServer: a server of Xapian's remote protocol for the parts of an index, so that searchers on other machines can
 // ask them (remote_part.h).
 //
-// Xapian's server is no part of its library's interface, so it is the program xapian-tcpsrv of the package xapian-tools,
-// as a child. It only reads. Each connection is a process of its own, which a hostile question can keep busy; the
-// protocol knows no passwords and lets a client read the whole index. So it listens on loopback only: to reach it from
-// another machine, put a tunnel (ssh, WireGuard) before it.
+// Xapian's server is no part of its library's interface, so it is the program xapian-tcpsrv of the package
+// xapian-tools, as a child. It only reads. Each connection is a process of its own, which a hostile question can keep
+// busy; the protocol knows no passwords and lets a client read the whole index. So it listens on loopback only: to
+// reach it from another machine, put a tunnel (ssh, WireGuard) before it.
 //
 // Thread: one owner. It ends with its owner: by Stop, by the destructor, and by the system when this process is killed.
 

@@ -84,8 +84,8 @@ class LocalAsker : public PartAsker {
       }
       hits.matches = std::clamp<uint64_t>(std::max<uint64_t>(found.get_matches_estimated(), found.size()),
                                           found.get_matches_lower_bound(), found.get_matches_upper_bound());
-      hits.exact = found.get_matches_lower_bound() == found.get_matches_upper_bound() ||
-                   found.get_matches_upper_bound() < count;
+      hits.exact =
+          found.get_matches_lower_bound() == found.get_matches_upper_bound() || found.get_matches_upper_bound() < count;
       return hits;
     });
   }
@@ -137,8 +137,9 @@ Result<Xapian::Database> LocalPart::Take() {
     Xapian::Database database(dir_);
     const std::string schema = database.get_metadata(std::string(kMetaSchema));
     if (!schema.empty() && schema != fmt::format("{}", kIndexSchema)) {
-      return Fail(ErrorCode::kUnsupported,
-                  fmt::format("{}: an index of schema {}, this program reads {}: build it again", dir_, schema, kIndexSchema));
+      return Fail(
+          ErrorCode::kUnsupported,
+          fmt::format("{}: an index of schema {}, this program reads {}: build it again", dir_, schema, kIndexSchema));
     }
     return database;
   });
@@ -163,7 +164,8 @@ std::optional<PartDocument> DecodePartDocument(std::string_view data, std::strin
   if (!decoded || !digits(fetched) || !digits(published) || (!similarity.empty() && similarity.size() != 8)) {
     return std::nullopt;
   }
-  PartDocument document{.data = *std::move(decoded), .fetched = std::string(fetched), .published = std::string(published)};
+  PartDocument document{
+      .data = *std::move(decoded), .fetched = std::string(fetched), .published = std::string(published)};
   for (const char c : similarity) document.similarity = document.similarity << 8 | static_cast<uint8_t>(c);
   return document;
 }

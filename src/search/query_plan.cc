@@ -29,7 +29,8 @@ PlanNodePtr Pair(NodeKind kind, PlanNodePtr left, PlanNodePtr right) {
 }
 
 PlanNodePtr Scale(double factor, PlanNodePtr child) {
-  return factor == 1 ? std::move(child) : Node({.kind = NodeKind::kScale, .factor = factor, .children = {std::move(child)}});
+  return factor == 1 ? std::move(child)
+                     : Node({.kind = NodeKind::kScale, .factor = factor, .children = {std::move(child)}});
 }
 
 // Values of the slot from `least` on; `before`: earlier than it.
@@ -67,7 +68,9 @@ Xapian::Query Many(Xapian::Query::op op, const std::vector<Xapian::Query>& queri
 }
 
 // Single characters that the index has in pairs, too.
-bool IsWide(std::string_view term) { return !term.empty() && Utf8SequenceLength(term) == term.size() && term.size() > 1; }
+bool IsWide(std::string_view term) {
+  return !term.empty() && Utf8SequenceLength(term) == term.size() && term.size() > 1;
+}
 
 }  // namespace
 
@@ -124,7 +127,8 @@ class PlanMaker {
       return Fail(ErrorCode::kInvalidArgument, "there is no letter and no digit in the words to look for");
     }
     plan_.wanted_ = wanted.size();
-    PlanNodePtr root = wanted.empty() ? Node({.kind = NodeKind::kAll}) : Combine(any ? NodeKind::kOr : NodeKind::kAnd, std::move(wanted));
+    PlanNodePtr root = wanted.empty() ? Node({.kind = NodeKind::kAll})
+                                      : Combine(any ? NodeKind::kOr : NodeKind::kAnd, std::move(wanted));
     std::vector<PlanNodePtr> conditions;
     AddFilters(query, conditions, unwanted);
     if (!conditions.empty()) root = Pair(NodeKind::kFilter, root, Combine(NodeKind::kAnd, std::move(conditions)));
@@ -212,22 +216,24 @@ class PlanMaker {
     return Combine(NodeKind::kOr, std::move(fields));
   }
 
-  static void AddFilters(const UserQuery& query, std::vector<PlanNodePtr>& conditions, std::vector<PlanNodePtr>& unwanted) {
+  static void AddFilters(const UserQuery& query, std::vector<PlanNodePtr>& conditions,
+                         std::vector<PlanNodePtr>& unwanted) {
     using Filter = UserQuery::Filter::Kind;
     for (const Filter kind : {Filter::kSite, Filter::kLanguage, Filter::kType}) {
       std::vector<PlanNodePtr> either;
       for (const UserQuery::Filter& filter : query.filters) {
         if (filter.kind != kind) continue;
-        const std::string_view prefix =
-            kind == Filter::kSite ? kSitePrefix : kind == Filter::kLanguage ? kLanguagePrefix : kTypePrefix;
+        const std::string_view prefix = kind == Filter::kSite       ? kSitePrefix
+                                        : kind == Filter::kLanguage ? kLanguagePrefix
+                                                                    : kTypePrefix;
         (filter.excluded ? unwanted : either).push_back(Term(std::string(prefix) + filter.value));
       }
       if (!either.empty()) conditions.push_back(Combine(NodeKind::kOr, std::move(either)));
     }
     if (query.after.empty() && query.before.empty()) return;
     // The page's own date where it gives one, else the day it was fetched.
-    const PlanNodePtr fetched = Pair(NodeKind::kAndNot, Range(kFetchedSlot, query.after, query.before),
-                                     Range(kPublishedSlot, "", ""));
+    const PlanNodePtr fetched =
+        Pair(NodeKind::kAndNot, Range(kFetchedSlot, query.after, query.before), Range(kPublishedSlot, "", ""));
     conditions.push_back(Combine(NodeKind::kOr, {Range(kPublishedSlot, query.after, query.before), fetched}));
   }
 
@@ -248,7 +254,8 @@ QueryPlan QueryPlan::PartOf(const ScorePart& part, const std::vector<std::string
   QueryPlan plan;
   plan.options_ = options_;
   // The static score has a weight where it is optional, and documents without one are there, too.
-  const PlanNodePtr some = Pair(NodeKind::kFilter, Node({.kind = NodeKind::kAll}), Combine(NodeKind::kOr, std::move(ids)));
+  const PlanNodePtr some =
+      Pair(NodeKind::kFilter, Node({.kind = NodeKind::kAll}), Combine(NodeKind::kOr, std::move(ids)));
   plan.root_ = Pair(NodeKind::kAndMaybe, some, part.node);
   plan.terms_ = TermsOf(*plan.root_);
   return plan;
@@ -262,9 +269,8 @@ Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics,
       return Xapian::Query(Xapian::Query::OP_SCALE_WEIGHT, Xapian::Query(std::string()), 0.0);
     case NodeKind::kTerm: {
       Xapian::Query leaf(node.term);
-      return statistics == nullptr
-                 ? leaf
-                 : Xapian::Query(Xapian::Query::OP_SCALE_WEIGHT, leaf, statistics->Idf(node.term));
+      return statistics == nullptr ? leaf
+                                   : Xapian::Query(Xapian::Query::OP_SCALE_WEIGHT, leaf, statistics->Idf(node.term));
     }
     case NodeKind::kAnd:
       return Many(Xapian::Query::OP_AND, Children(node, statistics, deadline));
@@ -282,9 +288,11 @@ Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics,
     case NodeKind::kScale:
       return {Xapian::Query::OP_SCALE_WEIGHT, ToXapian(*node.children[0], statistics, deadline), node.factor};
     case NodeKind::kFilter:
-      return {Xapian::Query::OP_FILTER, ToXapian(*node.children[0], statistics, deadline), ToXapian(*node.children[1], nullptr, deadline)};
+      return {Xapian::Query::OP_FILTER, ToXapian(*node.children[0], statistics, deadline),
+              ToXapian(*node.children[1], nullptr, deadline)};
     case NodeKind::kAndNot:
-      return {Xapian::Query::OP_AND_NOT, ToXapian(*node.children[0], statistics, deadline), ToXapian(*node.children[1], nullptr, deadline)};
+      return {Xapian::Query::OP_AND_NOT, ToXapian(*node.children[0], statistics, deadline),
+              ToXapian(*node.children[1], nullptr, deadline)};
     case NodeKind::kAndMaybe:
       return {Xapian::Query::OP_AND_MAYBE, ToXapian(*node.children[0], statistics, deadline),
               ToXapian(*node.children[1], statistics, deadline)};

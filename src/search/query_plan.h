@@ -1,8 +1,8 @@
 // QueryPlan: what the parts of an index are asked for a UserQuery: terms of its fields, combined and weighted.
 //
 // Words become terms by Xapian's TermGenerator, as the index makes them, so both always agree. A word may be several
-// terms ("wi-fi"; Chinese and Japanese become pairs of characters): all of them must be there. Phrases are looked for in
-// body and title, which have positions. An unwanted word is one that stands in any field in just this form.
+// terms ("wi-fi"; Chinese and Japanese become pairs of characters): all of them must be there. Phrases are looked for
+// in body and title, which have positions. An unwanted word is one that stands in any field in just this form.
 //
 // Local parts are asked with every term's idf in the query, remote ones without: their server computes it from the
 // statistics that it is sent. Both come from one tree.
@@ -11,11 +11,11 @@
 
 #pragma once
 
+#include <xapian.h>
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <xapian.h>
 
 #include "base/result.h"
 #include "search/score.h"
@@ -28,7 +28,20 @@ inline constexpr size_t kMaxStemLanguages = 8;
 
 // A node of a query. Trees are small; nodes are shared and never change.
 struct PlanNode {
-  enum class Kind : uint8_t { kNone, kAll, kTerm, kAnd, kOr, kPhrase, kScale, kFilter, kAndNot, kAndMaybe, kRange, kStill };
+  enum class Kind : uint8_t {
+    kNone,
+    kAll,
+    kTerm,
+    kAnd,
+    kOr,
+    kPhrase,
+    kScale,
+    kFilter,
+    kAndNot,
+    kAndMaybe,
+    kRange,
+    kStill
+  };
   Kind kind = Kind::kNone;
   std::string term;                                       // kTerm; the least value of kRange
   std::string most;                                       // kRange
@@ -39,7 +52,8 @@ struct PlanNode {
 using PlanNodePtr = std::shared_ptr<const PlanNode>;
 
 // With `statistics` each term is weighted by its idf. `deadline` (search/bm25.h) is a condition of each phrase.
-Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics, const Xapian::Query* deadline = nullptr);
+Xapian::Query ToXapian(const PlanNode& node, const SearchStatistics* statistics,
+                       const Xapian::Query* deadline = nullptr);
 
 // A part of the score: a word in a field.
 struct ScorePart {

@@ -42,7 +42,8 @@ class RemoteConnection {
   RemoteConnection(const RemoteConnection&) = delete;
   RemoteConnection& operator=(const RemoteConnection&) = delete;
 
-  static Result<std::unique_ptr<RemoteConnection>> Open(const Clock& clock, const std::string& address, int64_t deadline_ns) {
+  static Result<std::unique_ptr<RemoteConnection>> Open(const Clock& clock, const std::string& address,
+                                                        int64_t deadline_ns) {
     const auto* const to = reinterpret_cast<const sockaddr*>(address.data());
     const int socket = ::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) return std::unexpected(Error::FromErrno(errno, "a socket"));
@@ -131,7 +132,8 @@ class RemoteConnection {
 
 class RemoteAsker : public PartAsker {
  public:
-  RemoteAsker(RemotePart& part, std::unique_ptr<RemoteConnection> connection) : part_(part), connection_(std::move(connection)) {}
+  RemoteAsker(RemotePart& part, std::unique_ptr<RemoteConnection> connection)
+      : part_(part), connection_(std::move(connection)) {}
   ~RemoteAsker() override {
     if (clean_) part_.Return(std::move(connection_));
   }
@@ -256,8 +258,7 @@ class RemoteAsker : public PartAsker {
       if (i > 100) return Fail(ErrorCode::kCorrupt, "a page has values without end");
       if (value.first < std::size(values)) values[value.first] = std::move(value.second);
     }
-    auto document =
-        DecodePartDocument(data, values[kFetchedSlot], values[kPublishedSlot], values[kSimilaritySlot]);
+    auto document = DecodePartDocument(data, values[kFetchedSlot], values[kPublishedSlot], values[kSimilaritySlot]);
     if (!document) return Fail(ErrorCode::kCorrupt, "a page is not as the schema says");
     return *std::move(document);
   }

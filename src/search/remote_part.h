@@ -1,10 +1,11 @@
-// RemotePart: a part of an index on another machine, behind a server of Xapian's remote protocol (`portolan index serve`).
+// RemotePart: a part of an index on another machine, behind a server of Xapian's remote protocol (`portolan index
+// serve`).
 //
-// Every step has a time limit of its own, kept by poll on the socket, whatever the server sends and however slowly. What
-// it says is read by xapian_wire.h. So a part that hangs, breaks off or lies costs its hits and kStepNs at most per step
-// and is named; it cannot make the searcher wait, crash or use memory. What is believed: its pages' titles, URLs and
-// scores, and its statistics within what is possible. So run servers only where their machine is trusted with the
-// order of results.
+// Every step has a time limit of its own, kept by poll on the socket, whatever the server sends and however slowly.
+// What it says is read by xapian_wire.h. So a part that hangs, breaks off or lies costs its hits and kStepNs at most
+// per step and is named; it cannot make the searcher wait, crash or use memory. What is believed: its pages' titles,
+// URLs and scores, and its statistics within what is possible. So run servers only where their machine is trusted with
+// the order of results.
 //
 // Thread: any number; each asker has a connection, kMaxIdle of which are kept for the next question. Memory bound: per
 // asker kMaxWireMessage.

@@ -1,13 +1,12 @@
 // Parts behind servers of Xapian's protocol: the same answer as from here, and servers that fail in every way.
 
 #include <arpa/inet.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <fmt/core.h>
 
 #include <atomic>
 #include <functional>
@@ -44,12 +43,17 @@ TEST(SearchPartsTest, OrderAndScoresOfRealPagesDoNotDependOnTheParts) {
   if (pages.empty()) GTEST_SKIP() << "no ../shared/data/pages";
   TestIndex index;
   std::vector<TestPage> made;
-  std::vector<std::string> questions = {"the", "new york", "\"the new\"", "site:site3.test the", "a -the", "lang:en", "of OR to"};
+  std::vector<std::string> questions = {"the",    "new york", "\"the new\"", "site:site3.test the",
+                                        "a -the", "lang:en",  "of OR to"};
   for (const RealPage& real : pages) {
     const TextRecord page = *ParseTextRecord(real.record);
-    made.push_back({.url = real.url, .title = std::string(page.title), .text = MainTextOf(page),
-                    .language = std::string(page.language), .headings = std::string(page.headings),
-                    .step = static_cast<unsigned>(made.size() % 7), .similarity = page.similarity});
+    made.push_back({.url = real.url,
+                    .title = std::string(page.title),
+                    .text = MainTextOf(page),
+                    .language = std::string(page.language),
+                    .headings = std::string(page.headings),
+                    .step = static_cast<unsigned>(made.size() % 7),
+                    .similarity = page.similarity});
     if (made.size() % 3 == 0) questions.emplace_back(CutUtf8(page.title, 60));
   }
   const auto one = index.Write(made, 1);
@@ -67,8 +71,10 @@ TEST(SearchPartsTest, OrderAndScoresOfRealPagesDoNotDependOnTheParts) {
   others.push_back(SearchParts::Make(clock, {.dirs = two, .threads = 2}).value());
   others.push_back(SearchParts::Make(clock, {.dirs = five, .threads = 3}).value());
   others.push_back(SearchParts::Make(clock, {.remotes = remotes, .remote_step_ns = 10 * kSecond}).value());
-  others.push_back(SearchParts::Make(clock, {.dirs = {five[0], five[3]}, .remotes = {remotes[1], remotes[2], remotes[4]},
-                                             .remote_step_ns = 10 * kSecond}).value());
+  others.push_back(SearchParts::Make(clock, {.dirs = {five[0], five[3]},
+                                             .remotes = {remotes[1], remotes[2], remotes[4]},
+                                             .remote_step_ns = 10 * kSecond})
+                       .value());
   size_t found = 0;
   for (const std::string& question : questions) {
     const auto expected = Rows(*single, question);
@@ -183,23 +189,79 @@ TEST(SearchPartsTest, APartThatHangsOrLiesIsLeftOutInTimeAndNamed) {
   const std::vector<Lie> lies = {
       {"silence", [](int c) { WaitForEnd(c); }, "no answer in time"},
       {"end", [](int) {}, "ended the connection"},
-      {"http", [](int c) { EXPECT_GT(::send(c, "HTTP/1.1 400 Bad\r\n\r\n", 20, MSG_NOSIGNAL), 0); WaitForEnd(c); }, ""},
-      {"version", [](int c) { Say(c, WireReply::kUpdate, "\x10\x01"); WaitForEnd(c); }, "version 16"},
-      {"huge message", [](int c) { EXPECT_GT(::send(c, "\0\xff\x7f\x7f\x7f\x7f\x8f", 7, MSG_NOSIGNAL), 0); WaitForEnd(c); }, "a message of"},
-      {"drip", [](int c) {
+      {"http",
+       [](int c) {
+         EXPECT_GT(::send(c, "HTTP/1.1 400 Bad\r\n\r\n", 20, MSG_NOSIGNAL), 0);
+         WaitForEnd(c);
+       },
+       ""},
+      {"version",
+       [](int c) {
+         Say(c, WireReply::kUpdate, "\x10\x01");
+         WaitForEnd(c);
+       },
+       "version 16"},
+      {"huge message",
+       [](int c) {
+         EXPECT_GT(::send(c, "\0\xff\x7f\x7f\x7f\x7f\x8f", 7, MSG_NOSIGNAL), 0);
+         WaitForEnd(c);
+       },
+       "a message of"},
+      {"drip",
+       [](int c) {
          while (::send(c, "\0\xff\x7f\x7f\x81 ", 1, MSG_NOSIGNAL) > 0) ::usleep(20'000);
-       }, ""},
-      {"no statistics", [&](int c) { greet(c); WaitForEnd(c); }, "no answer in time"},
-      {"exception", [&](int c) { greet(c); Say(c, WireReply::kException, std::string("\x01\x00\x05", 3) + "b\033ad!"); WaitForEnd(c); }, "the server says: b\\x1bad!"},
-      {"too many", [&](int c) { greet(c); Say(c, WireReply::kStatistics, Statistics(uint64_t{1} << 40)); WaitForEnd(c); }, "make no sense"},
-      {"no results", [&](int c) { greet(c); Say(c, WireReply::kStatistics, Statistics(10)); WaitForEnd(c); }, "no answer in time"},
-      {"results of garbage", [&](int c) { greet(c); Say(c, WireReply::kStatistics, Statistics(10)); AwaitMessage(c);
-         Say(c, WireReply::kResults, std::string(100, '\x07')); WaitForEnd(c); }, "twice"},
-      {"another message", [&](int c) { greet(c); Say(c, WireReply::kDone, ""); WaitForEnd(c); }, "of type 2"},
+       },
+       ""},
+      {"no statistics",
+       [&](int c) {
+         greet(c);
+         WaitForEnd(c);
+       },
+       "no answer in time"},
+      {"exception",
+       [&](int c) {
+         greet(c);
+         Say(c, WireReply::kException, std::string("\x01\x00\x05", 3) + "b\033ad!");
+         WaitForEnd(c);
+       },
+       "the server says: b\\x1bad!"},
+      {"too many",
+       [&](int c) {
+         greet(c);
+         Say(c, WireReply::kStatistics, Statistics(uint64_t{1} << 40));
+         WaitForEnd(c);
+       },
+       "make no sense"},
+      {"no results",
+       [&](int c) {
+         greet(c);
+         Say(c, WireReply::kStatistics, Statistics(10));
+         WaitForEnd(c);
+       },
+       "no answer in time"},
+      {"results of garbage",
+       [&](int c) {
+         greet(c);
+         Say(c, WireReply::kStatistics, Statistics(10));
+         AwaitMessage(c);
+         Say(c, WireReply::kResults, std::string(100, '\x07'));
+         WaitForEnd(c);
+       },
+       "twice"},
+      {"another message",
+       [&](int c) {
+         greet(c);
+         Say(c, WireReply::kDone, "");
+         WaitForEnd(c);
+       },
+       "of type 2"},
   };
   for (const Lie& lie : lies) {
     const ScriptedServer server(lie.script);
-    const auto parts = SearchParts::Make(Clock::Real(), {.dirs = dirs, .remotes = {AddressOf(server.port())}, .remote_step_ns = 150 * kMillisecond}).value();
+    const auto parts =
+        SearchParts::Make(Clock::Real(),
+                          {.dirs = dirs, .remotes = {AddressOf(server.port())}, .remote_step_ns = 150 * kMillisecond})
+            .value();
     const int64_t begin = Clock::Real().NowNs();
     const auto answer = parts->Ask({.words = "whale"});
     ASSERT_TRUE(answer) << lie.name << answer.error().ToString();

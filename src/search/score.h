@@ -7,10 +7,10 @@
 //   idf(t)      = log of w = (N - n + 0.5) / (n + 0.5), and of w / 2 + 1 where w < 2: never negative
 //   part(wdf)   = (k1 + 1) × wdf / (wdf + k1 × (1 - b + b × max(length / average length, 0.5)))
 //
-// N pages in all parts, n of them with the term. Forms of a word are its stems in the languages of the index, of which a
-// page usually has that of its own language, and the word itself: form(t) is 1 for a stem and `exact` for the word, so
-// that just the same form counts more. This is Xapian's BM25Weight, term for term: remote
-// parts compute it with the library's class, local ones with ours, from the same statistics.
+// N pages in all parts, n of them with the term. Forms of a word are its stems in the languages of the index, of which
+// a page usually has that of its own language, and the word itself: form(t) is 1 for a stem and `exact` for the word,
+// so that just the same form counts more. This is Xapian's BM25Weight, term for term: remote parts compute it with the
+// library's class, local ones with ours, from the same statistics.
 //
 // The weights were found by the known-item search of `bench search` on one half of its questions (docs/search.md).
 
@@ -36,7 +36,7 @@ struct ScoreOptions {
 };
 inline constexpr double kMinNormLength = 0.5;
 inline constexpr std::array<const char*, kWordPrefixes.size()> kFieldNames = {"body", "title", "heading", "anchor",
-                                                                             "url"};
+                                                                              "url"};
 
 struct TermCounts {
   uint64_t documents = 0;    // that have it

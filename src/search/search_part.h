@@ -7,8 +7,9 @@
 //
 // and then the documents that are shown are fetched.
 //
-// Thread: one asker per object; a part gives one asker per question (SearchPart::Ask). An asker never throws. kIo, kClosed: the part does not
-// answer in time, or is gone. kCorrupt: its files are damaged, or it says what cannot be true. kBusy: it takes too long.
+// Thread: one asker per object; a part gives one asker per question (SearchPart::Ask). An asker never throws. kIo,
+// kClosed: the part does not answer in time, or is gone. kCorrupt: its files are damaged, or it says what cannot be
+// true. kBusy: it takes too long.
 
 #pragma once
 
@@ -38,8 +39,8 @@ struct PartHits {
 
 struct PartDocument {
   DocumentData data;
-  std::string fetched;    // as in kFetchedSlot
-  std::string published;  // as in kPublishedSlot
+  std::string fetched;      // as in kFetchedSlot
+  std::string published;    // as in kPublishedSlot
   uint64_t similarity = 0;  // 0: none
 };
 
@@ -50,7 +51,8 @@ class PartAsker {
   virtual Result<std::map<std::string, uint64_t>> Languages() = 0;
   virtual Result<SearchStatistics> Begin(const QueryPlan& plan) = 0;
   // REQUIRES: Begin. The `most` best pages; matches are counted up to `count`.
-  virtual Result<PartHits> Finish(const QueryPlan& plan, const SearchStatistics& all, uint32_t most, uint32_t count) = 0;
+  virtual Result<PartHits> Finish(const QueryPlan& plan, const SearchStatistics& all, uint32_t most,
+                                  uint32_t count) = 0;
   virtual Result<std::vector<PartDocument>> Documents(const std::vector<uint32_t>& docids) = 0;
 };
 

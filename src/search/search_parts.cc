@@ -154,7 +154,8 @@ class Asking {
       if (filter.kind != UserQuery::Filter::Kind::kLanguage || filter.excluded) continue;
       wanted.emplace_back(StemmerOf(filter.value));
     }
-    if (!wanted.empty()) std::erase_if(pages, [&](const auto& entry) { return std::ranges::find(wanted, entry.first) == wanted.end(); });
+    if (!wanted.empty())
+      std::erase_if(pages, [&](const auto& entry) { return std::ranges::find(wanted, entry.first) == wanted.end(); });
     std::vector<std::pair<uint64_t, std::string>> order;
     for (const auto& [stemmer, count] : pages) order.emplace_back(UINT64_MAX - count, stemmer);
     std::ranges::sort(order);
@@ -321,7 +322,8 @@ Result<std::unique_ptr<SearchParts>> SearchParts::Make(const Clock& clock, const
   return std::make_unique<SearchParts>(clock, options, std::move(parts));
 }
 
-SearchParts::SearchParts(const Clock& clock, const SearchOptions& options, std::vector<std::unique_ptr<SearchPart>> parts)
+SearchParts::SearchParts(const Clock& clock, const SearchOptions& options,
+                         std::vector<std::unique_ptr<SearchPart>> parts)
     : clock_(clock), options_(options), parts_(std::move(parts)) {}
 
 Result<SearchAnswer> SearchParts::Ask(const SearchQuestion& question) const {

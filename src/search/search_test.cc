@@ -1,10 +1,9 @@
 // Questions to small indexes: what is found, in which order, and that parts make no difference.
 
-#include "search/search_parts.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "search/search_parts.h"
 #include "search/testing/small_index.h"
 
 namespace portolan {
@@ -16,11 +15,20 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 const std::vector<TestPage> kPages = {
-    {.url = "https://www.whales.test/moby", .title = "Moby Dick", .text = "The white whale swims. Call me Ishmael.",
-     .anchors = {"the famous novel"}, .published = "1851-10-18"},
-    {.url = "https://whales.test/film", .title = "A film", .text = "In the film the whales were swimming.", .unix_ms = 1'717'200'000'000},
+    {.url = "https://www.whales.test/moby",
+     .title = "Moby Dick",
+     .text = "The white whale swims. Call me Ishmael.",
+     .anchors = {"the famous novel"},
+     .published = "1851-10-18"},
+    {.url = "https://whales.test/film",
+     .title = "A film",
+     .text = "In the film the whales were swimming.",
+     .unix_ms = 1'717'200'000'000},
     {.url = "https://boats.test/dick", .title = "Boats", .text = "Dick met Moby on a boat. Whaling is over."},
-    {.url = "https://de.test/wal", .title = "Der Wal", .text = "Die weißen Wale schwimmen in den Häusern.", .language = "de"},
+    {.url = "https://de.test/wal",
+     .title = "Der Wal",
+     .text = "Die weißen Wale schwimmen in den Häusern.",
+     .language = "de"},
     {.url = "https://ja.test/kujira", .title = "鯨", .text = "白い鯨は東京都で泳ぐ。", .language = "ja"},
     {.url = "https://pdf.test/wi-fi.pdf", .title = "Wi-Fi", .text = "C++ and AT&T in 2024.", .type = "application/pdf"},
 };
@@ -127,7 +135,8 @@ TEST_F(SearchTest, NearDuplicatesAreFoldedIntoTheBest) {
 TEST_F(SearchTest, PagesOfResultsJoinWithoutGapOrRepeat) {
   std::vector<TestPage> pages;
   for (int i = 0; i < 100; ++i) {
-    pages.push_back({.url = "https://h" + std::to_string(i) + ".test/" + std::to_string(i), .title = "same", .text = "words"});
+    pages.push_back(
+        {.url = "https://h" + std::to_string(i) + ".test/" + std::to_string(i), .title = "same", .text = "words"});
   }
   Open(pages, 3);
   const auto whole = Paths(parts_->Ask({.words = "words", .limit = 100}).value());

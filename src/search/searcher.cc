@@ -116,9 +116,10 @@ std::string HitJson(const SearchHit& hit, const SearchPage::Shown& shown, bool e
 std::string SearchJson(const SearchPage& page) {
   const SearchAnswer& answer = page.answer;
   std::string out = fmt::format(
-      "{{\"query\":{},\"pages\":{},\"matches\":{},\"exact\":{},\"all_words\":{},\"offset\":{},\"ms\":{:.3f},\"results\":[",
-      JsonQuote(page.question.words), answer.pages, answer.matches, answer.exact, answer.all_words, page.question.offset,
-      page.ms);
+      "{{\"query\":{},\"pages\":{},\"matches\":{},\"exact\":{},\"all_words\":{},\"offset\":{},\"ms\":{:.3f},"
+      "\"results\":[",
+      JsonQuote(page.question.words), answer.pages, answer.matches, answer.exact, answer.all_words,
+      page.question.offset, page.ms);
   for (size_t i = 0; i < answer.hits.size(); ++i) {
     if (i > 0) out += ',';
     out += HitJson(answer.hits[i], page.shown[i], page.question.explain);

@@ -50,7 +50,8 @@ class Searcher {
  public:
   static constexpr int64_t kCheckNs = kSecond;
 
-  Searcher(Env& env, const Clock& clock, const SearcherOptions& options) : env_(env), clock_(clock), options_(options) {}
+  Searcher(Env& env, const Clock& clock, const SearcherOptions& options)
+      : env_(env), clock_(clock), options_(options) {}
 
   // kNotFound, kCorrupt, kUnsupported: of the index; else as SearchParts::Ask.
   Result<SearchPage> Ask(const SearchQuestion& question);

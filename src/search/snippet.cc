@@ -163,7 +163,8 @@ size_t BeginBefore(std::string_view text, size_t at, size_t back) {
   const size_t least = at > back ? at - back : 0;
   size_t word = at;
   for (size_t i = at; i > least; --i) {
-    if (text[i - 1] == '\n' || (IsBreak(text[i - 1]) && i > 1 && std::string_view(".!?").find(text[i - 2]) != std::string_view::npos)) {
+    if (text[i - 1] == '\n' ||
+        (IsBreak(text[i - 1]) && i > 1 && std::string_view(".!?").find(text[i - 2]) != std::string_view::npos)) {
       return i;
     }
     if (IsBreak(text[i - 1])) word = i;

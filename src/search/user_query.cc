@@ -30,7 +30,7 @@ void SkipBlanks(std::string_view& rest) {
 size_t QuoteLength(std::string_view text) {
   if (text.starts_with('"')) return 1;
   return text.starts_with("\xe2\x80\x9c") || text.starts_with("\xe2\x80\x9d") || text.starts_with("\xe2\x80\x9e") ? 3
-                                                                                                                : 0;
+                                                                                                                  : 0;
 }
 
 struct Token {
@@ -52,7 +52,8 @@ std::optional<Token> TakeToken(std::string_view& rest) {
     rest.remove_prefix(1);
   }
   for (const std::string_view field : kFields) {
-    if (rest.size() > field.size() && rest[field.size()] == ':' && EqualsIgnoringCase(rest.substr(0, field.size()), field)) {
+    if (rest.size() > field.size() && rest[field.size()] == ':' &&
+        EqualsIgnoringCase(rest.substr(0, field.size()), field)) {
       token.field = field;
       rest.remove_prefix(field.size() + 1);
       break;
@@ -173,7 +174,8 @@ Result<UserQuery> UserQuery::Parse(std::string_view text) {
     }
     either = false;
   }
-  if (query == UserQuery()) return Fail(ErrorCode::kInvalidArgument, "what to look for? There is no word in the question");
+  if (query == UserQuery())
+    return Fail(ErrorCode::kInvalidArgument, "what to look for? There is no word in the question");
   return query;
 }
 

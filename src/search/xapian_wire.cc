@@ -186,7 +186,8 @@ Result<SearchStatistics> ParseWireUpdate(std::string_view body) {
   uint8_t minor = 0;
   if (!reader.Byte(major) || !reader.Byte(minor)) return Lie("no Xapian server answers there");
   if (major != kWireMajor) {
-    return Lie(fmt::format("it speaks version {} of Xapian's protocol, or another protocol; {} is needed", major, kWireMajor));
+    return Lie(
+        fmt::format("it speaks version {} of Xapian's protocol, or another protocol; {} is needed", major, kWireMajor));
   }
   SearchStatistics statistics;
   uint64_t more_ids = 0;
@@ -221,8 +222,10 @@ Result<SearchStatistics> ParseWireStatistics(std::string_view body, const QueryP
     if (!reader.String(term) || !reader.Number(counts.documents) || !reader.Number(counts.occurrences)) {
       return Lie("its statistics are cut");
     }
-    if (!std::ranges::binary_search(plan.terms(), term)) return Lie("it has statistics of a term that was not asked for");
-    if (counts.documents > statistics.documents || counts.occurrences > statistics.total_length + statistics.documents) {
+    if (!std::ranges::binary_search(plan.terms(), term))
+      return Lie("it has statistics of a term that was not asked for");
+    if (counts.documents > statistics.documents ||
+        counts.occurrences > statistics.total_length + statistics.documents) {
       return Lie(fmt::format("it says that {} of its {} pages have a word", counts.documents, statistics.documents));
     }
     statistics.terms[std::string(term)] = counts;
@@ -244,7 +247,8 @@ Result<PartHits> ParseWireResults(std::string_view body, uint32_t most, uint32_t
   for (double& value : doubles) {
     if (!reader.Double(value)) return Lie("its greatest score makes no sense");
   }
-  if (!reader.Number(size) || size > most) return Lie(fmt::format("it gives more than the {} results that were asked for", most));
+  if (!reader.Number(size) || size > most)
+    return Lie(fmt::format("it gives more than the {} results that were asked for", most));
   PartHits hits;
   std::set<uint32_t> seen;
   double last = HUGE_VAL;

@@ -44,7 +44,8 @@ enum class WireReply : uint8_t {
   kResults = 18,
 };
 
-// A number: one byte below 255, else 255 and 7 bits per byte of the rest, low bits first, the last byte with its high bit.
+// A number: one byte below 255, else 255 and 7 bits per byte of the rest, low bits first, the last byte with its high
+// bit.
 void AppendWireNumber(std::string& out, uint64_t number);
 // Sign, exponent to the base of 256 and up to eight bytes of mantissa: exact.
 void AppendWireDouble(std::string& out, double value);

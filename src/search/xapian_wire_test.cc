@@ -25,7 +25,9 @@ std::string DoubleBytes(double value) {
   return out;
 }
 
-QueryPlan PlanOf(const std::string& words) { return QueryPlan::Make(*UserQuery::Parse(words), {}, {.fields = {1, 0, 0, 0, 0}, .still = 0}).value(); }
+QueryPlan PlanOf(const std::string& words) {
+  return QueryPlan::Make(*UserQuery::Parse(words), {}, {.fields = {1, 0, 0, 0, 0}, .still = 0}).value();
+}
 
 TEST(XapianWireTest, NumbersAreGoldenAndComeBack) {
   EXPECT_EQ(NumberBytes(0), std::string(1, '\0'));
@@ -33,7 +35,8 @@ TEST(XapianWireTest, NumbersAreGoldenAndComeBack) {
   EXPECT_EQ(NumberBytes(255), "\xff\x80");
   EXPECT_EQ(NumberBytes(255 + 127), "\xff\xff");
   EXPECT_EQ(NumberBytes(255 + 128), std::string("\xff\x00\x81", 3));
-  for (const uint64_t number : {uint64_t{0}, uint64_t{254}, uint64_t{255}, uint64_t{1} << 32, (uint64_t{1} << 63) - 1}) {
+  for (const uint64_t number :
+       {uint64_t{0}, uint64_t{254}, uint64_t{255}, uint64_t{1} << 32, (uint64_t{1} << 63) - 1}) {
     WireReader reader(NumberBytes(number));
     const std::string bytes = NumberBytes(number);
     WireReader again(bytes);
@@ -52,7 +55,8 @@ TEST(XapianWireTest, DoublesAreGoldenAndThoseOfTheLibrary) {
   EXPECT_EQ(DoubleBytes(0), std::string("\x06\x00", 2));
   std::mt19937_64 random(1);
   std::vector<double> values = {0.1, 1e300, 1e-300, DBL_MAX, DBL_MIN, 255, 256, 65535.5, 3.14159};
-  for (int i = 0; i < 1000; ++i) values.push_back(std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 200) - 100));
+  for (int i = 0; i < 1000; ++i)
+    values.push_back(std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 200) - 100));
   for (const double value : values) {
     const std::string bytes = DoubleBytes(value);
     WireReader reader(bytes);
@@ -75,13 +79,19 @@ TEST(XapianWireTest, AQuestionIsGolden) {
   const std::string query = Xapian::Query("a").serialise();
   const std::string weight = Xapian::BM25Weight(plan.options().k1, 0, 0, plan.options().b, 0.5).serialise();
   std::string expected = NumberBytes(query.size()) + query;
-  expected += std::string("\x01\x00" "1\x00" "30\x06\x00\x00\x06\x00", 11);
+  expected += std::string(
+      "\x01\x00"
+      "1\x00"
+      "30\x06\x00\x00\x06\x00",
+      11);
   expected += NumberBytes(18) + "Xapian::BM25Weight" + NumberBytes(weight.size()) + weight + NumberBytes(0);
   EXPECT_EQ(WireQuery(plan), expected);
   SearchStatistics all{.documents = 7, .total_length = 300, .terms = {{"a", {3, 5}}}};
-  EXPECT_EQ(WireMset(plan, all, 10, 1000),
-            NumberBytes(0) + NumberBytes(10) + NumberBytes(1000) + NumberBytes(300) + NumberBytes(7) + NumberBytes(0) +
-                NumberBytes(300) + std::string("\x00\x01\x01" "a\x03\x05", 6));
+  EXPECT_EQ(WireMset(plan, all, 10, 1000), NumberBytes(0) + NumberBytes(10) + NumberBytes(1000) + NumberBytes(300) +
+                                               NumberBytes(7) + NumberBytes(0) + NumberBytes(300) +
+                                               std::string("\x00\x01\x01"
+                                                           "a\x03\x05",
+                                                           6));
 }
 
 TEST(XapianWireTest, MessagesComeInAnyPieces) {
@@ -105,10 +115,19 @@ TEST(XapianWireTest, StatisticsThatCannotBeTrueAreRefused) {
     return statistics ? std::string() : statistics.error().message();
   };
   const std::string head = NumberBytes(300) + NumberBytes(7) + NumberBytes(0) + NumberBytes(300) + '\0';
-  EXPECT_EQ(parse(head + NumberBytes(1) + "\x01" "a\x03\x05"), "");
+  EXPECT_EQ(parse(head + NumberBytes(1) +
+                  "\x01"
+                  "a\x03\x05"),
+            "");
   EXPECT_EQ(parse(head + NumberBytes(0)), "");
-  EXPECT_THAT(parse(head + NumberBytes(1) + "\x01" "b\x03\x05"), HasSubstr("not asked for"));
-  EXPECT_THAT(parse(head + NumberBytes(1) + "\x01" "a\x08\x09"), HasSubstr("8 of its 7 pages"));
+  EXPECT_THAT(parse(head + NumberBytes(1) +
+                    "\x01"
+                    "b\x03\x05"),
+              HasSubstr("not asked for"));
+  EXPECT_THAT(parse(head + NumberBytes(1) +
+                    "\x01"
+                    "a\x08\x09"),
+              HasSubstr("8 of its 7 pages"));
   EXPECT_THAT(parse(head + NumberBytes(200)), HasSubstr("not asked for"));
   EXPECT_THAT(parse(head + NumberBytes(1) + "\x01"), HasSubstr("cut"));
   EXPECT_THAT(parse(head + NumberBytes(0) + "x"), HasSubstr("tail"));

@@ -14,8 +14,9 @@ namespace {
 Answer HtmlAnswer(std::string body) {
   return {.type = "text/html; charset=utf-8",
           .body = std::move(body),
-          .policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; "
-                    "frame-ancestors 'none'"};
+          .policy =
+              "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; "
+              "frame-ancestors 'none'"};
 }
 
 // `flag`, `flag=1`; "0" and absence are no.

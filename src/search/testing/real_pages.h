@@ -1,5 +1,5 @@
-// Pages of ../shared/data as the crawler reads them, on made-up hosts, for tests and benchmarks. Empty where that folder
-// is absent.
+// Pages of ../shared/data as the crawler reads them, on made-up hosts, for tests and benchmarks. Empty where that
+// folder is absent.
 
 #pragma once
 

@@ -34,9 +34,8 @@ class TestIndex {
  public:
   TestIndex() {
     const auto* const info = testing::UnitTest::GetInstance()->current_test_info();
-    dir_ = std::filesystem::temp_directory_path() /
-           (std::string("portolan-search-") + info->test_suite_name() + "-" + info->name() + "-" +
-            std::to_string(::getpid()));
+    dir_ = std::filesystem::temp_directory_path() / (std::string("portolan-search-") + info->test_suite_name() + "-" +
+                                                     info->name() + "-" + std::to_string(::getpid()));
     std::filesystem::remove_all(dir_);
     std::filesystem::create_directories(dir_);
   }
