@@ -9,6 +9,8 @@
 #include "cli/cli.h"
 #include "cli/crawl_place.h"
 #include "cli/graph_parts.h"
+#include "cli/index_parts.h"
+#include "cli/search_place.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "io/clock.h"
@@ -18,6 +20,7 @@
 #include "serve/graph_room.h"
 #include "serve/http_server.h"
 #include "serve/router.h"
+#include "serve/search_room.h"
 
 namespace portolan {
 namespace {
@@ -27,18 +30,24 @@ struct ServeVerbFlags {
   std::string listen = "127.0.0.1:8017";
   size_t threads = HttpLimits().threads;
   bool json = false;
+  RemoteFlags remotes;
 };
 
 Status ServeCrawl(const ServeVerbFlags& flags, bool quiet) {
   ASSIGN_OR_RETURN(const ListenAddress address, ListenAddress::Parse(flags.listen));
   Env& env = Env::Posix();
-  if (!env.Exists(JoinPath(flags.dir, kConfigFile)) && !env.Exists(GraphDirOf(flags.dir))) {
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: there is neither a crawl nor a link graph here", flags.dir));
+  if (!env.Exists(JoinPath(flags.dir, kConfigFile)) && !env.Exists(GraphDirOf(flags.dir)) &&
+      !env.Exists(IndexDirOf(flags.dir))) {
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("{}: there is neither a crawl nor a link graph nor a search index here", flags.dir));
   }
+  ASSIGN_OR_RETURN(const SearcherOptions searcher, SearcherOptionsOf(flags.dir, flags.remotes));
   MakeWritesFailQuietly();
   SurviveMapFaults();
   GraphRoom graph(env, Clock::Real(), GraphDirOf(flags.dir));
+  SearchRoom search(env, Clock::Real(), searcher);
   Router router(flags.dir);
+  router.Add(search);
   router.Add(graph);
   HttpLimits limits;
   limits.threads = flags.threads;
@@ -49,9 +58,11 @@ Status ServeCrawl(const ServeVerbFlags& flags, bool quiet) {
   if (flags.json) {
     fmt::print("{{\"url\":{},\"port\":{}}}\n", JsonQuote(url), server->port());
   } else {
-    const Result<std::string> health = graph.Health();
-    fmt::print("{} is served on {} until Ctrl-C; the graph: {}\n", Printable(flags.dir), url,
-               Printable(health ? *health : health.error().message()));
+    fmt::print("{} is served on {} until Ctrl-C\n", Printable(flags.dir), url);
+    for (Room* const room : std::initializer_list<Room*>{&search, &graph}) {
+      const Result<std::string> health = room->Health();
+      fmt::print("  {}: {}\n", room->name(), Printable(health ? *health : health.error().message()));
+    }
   }
   std::fflush(stdout);
   RETURN_IF_ERROR(server->Run());
@@ -63,8 +74,9 @@ Status ServeCrawl(const ServeVerbFlags& flags, bool quiet) {
 
 int RunServe(int argc, char** argv) {
   VerbApp app("serve",
-              "Serves a crawl's link graph over HTTP, to programs on this machine: who links to a page, host or\n"
-              "domain, one by one or in batches. A graph that is built meanwhile is served without a restart.");
+              "Serves a crawl's search and its link graph over HTTP, to people and programs on this machine: which\n"
+              "pages have some words; who links to a page, host or domain, one by one or in batches. An index or a\n"
+              "graph that is built meanwhile is served without a restart.");
   ServeVerbFlags flags;
   app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
   app->add_option("--listen", flags.listen, "Where: an address of this machine only; port 0: any that is free")
@@ -74,11 +86,13 @@ int RunServe(int argc, char** argv) {
       ->type_name("N")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  flags.remotes.AddTo(app);
   app->add_flag("--json", flags.json, "Say where as one JSON object: {\"url\":…,\"port\":…}");
   app.Footer(
       "GET / lists what is served. docs/serve.md has the requests, the answers and all bounds.\n\n"
       "Examples:\n"
       "  portolan serve crawl-example.org --listen 127.0.0.1:8017\n"
+      "  curl -G http://127.0.0.1:8017/search --data-urlencode 'q=\"white whale\" lang:en' -d json=1\n"
       "  curl 'http://127.0.0.1:8017/graph/in?url=example.org&level=host&limit=10'\n"
       "  curl -G http://127.0.0.1:8017/graph/out --data-urlencode 'url=https://example.org/?a=1&b=2'\n"
       "  curl http://127.0.0.1:8017/graph/in --json '[\"https://example.org/\",\"https://example.org/about\"]'");

@@ -16,6 +16,7 @@
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "cli/warc_input.h"
+#include "cli/warc_parts.h"
 #include "outputs/record_ids.h"
 #include "warc/arc_line.h"
 #include "warc/indexer.h"
@@ -98,91 +99,6 @@ int RunLs(int argc, char** argv) {
     }
   }
   return code;
-}
-
-// The header as text: WARC fields line by line, an ARC line as one.
-std::string HeaderText(const WarcRecord& record) {
-  std::string text;
-  if (record.is_arc()) {
-    for (size_t i = 0; i < record.fields.size(); ++i) {
-      text += (i > 0 ? " " : "") + std::string(record.fields[i].value);
-    }
-    return text + "\n";
-  }
-  text = fmt::format("WARC/{}\r\n", record.version);
-  for (size_t i = 0; i < record.fields.size(); ++i) {
-    text += fmt::format("{}: {}\r\n", record.fields[i].name, record.fields[i].value);
-  }
-  return text + "\r\n";
-}
-
-int CatPayload(WarcReader& reader) {
-  PayloadDecoder decoder(reader.record().http.fields, Write);
-  for (;;) {
-    const auto piece = reader.ReadPayload();
-    if (!piece) return Complain(piece.error());
-    if (piece->empty()) break;
-    if (const auto status = decoder.Feed(*piece); !status) return Complain(status.error());
-  }
-  if (const auto status = decoder.Finish(); !status) return Complain(status.error());
-  if (!decoder.coding_left().empty()) {
-    PrintError(fmt::format("the payload is still coded as '{}'", Printable(decoder.coding_left())));
-  }
-  return kExitOk;
-}
-
-int RunCat(int argc, char** argv) {
-  VerbApp app("warc cat", "Prints one record, found by its offset in the file: header and block, or a part of it.");
-  std::string file;
-  std::string offset_text;
-  bool payload = false;
-  bool block = false;
-  bool headers = false;
-  app->add_option("FILE", file, "Archive, plain or gzip")->required()->type_name("");
-  app->add_option("OFFSET", offset_text, "Where the record begins, as 'warc ls' or an index says")
-      ->required()
-      ->type_name("");
-  auto* p = app->add_flag("--payload", payload, "The document alone: chunked, gzip and deflate are decoded");
-  auto* b = app->add_flag("--block", block, "The block as it is stored: HTTP head and body")->excludes(p);
-  app->add_flag("--headers", headers, "The record's header and the HTTP head")->excludes(p)->excludes(b);
-  app.Footer(
-      "Examples:\n"
-      "  portolan warc cat crawl.warc.gz 784\n"
-      "  portolan warc cat crawl.warc.gz 784 --payload > page.html");
-  if (const auto code = app.Parse(argc, argv)) return *code;
-  const auto offset = ParseDecimal(offset_text);
-  if (!offset) {
-    PrintError(fmt::format("'{}' is not an offset: use the first number of a line of 'portolan warc ls'", offset_text));
-    return kExitUsage;
-  }
-  if (file == "-") {
-    PrintError("standard input has no offsets: 'warc cat' needs a file");
-    return kExitUsage;
-  }
-  auto input = WarcInput::Open(file);
-  if (!input) return Complain(input.error());
-  WarcReaderOptions options;
-  options.start = *offset;
-  WarcReader reader(input->Source(), options);
-  const auto more = reader.Next();
-  if (!more) return Complain(more.error());
-  const bool here = *more && reader.record().offset == *offset;
-  if (!here) {
-    PrintError(fmt::format("{}: no record begins at offset {}", file, *offset));
-    return kExitBadInput;
-  }
-  if (payload) return CatPayload(reader);
-  if (!block) Write(HeaderText(reader.record()));
-  uint64_t left = headers ? reader.record().http.length : reader.record().block_length;
-  while (left > 0) {
-    const auto piece = reader.ReadBlock();
-    if (!piece) return Complain(piece.error());
-    if (piece->empty()) break;
-    const std::string_view part = piece->substr(0, left);
-    Write(part);
-    left -= part.size();
-  }
-  return kExitOk;
 }
 
 // Faults as they are found, and how many each file has.
@@ -394,7 +310,7 @@ struct Part {
 };
 constexpr std::array kParts = {
     Part{"ls", "list the records: offset, length, type, status, media type, date, URI", &RunLs},
-    Part{"cat", "print one record, its block or its payload", &RunCat},
+    Part{"cat", "print one record, its block or its payload", &RunWarcCat},
     Part{"check", "read strictly and report every fault; exit code 1 if there is one", &RunWarcCheck},
     Part{"index", "write a sorted CDXJ index", &RunIndex},
 };

@@ -47,7 +47,7 @@ inline constexpr int kFileKinds = 10;
 // Eight bytes; the first of a file.
 constexpr std::string_view FileMagic(FileKind kind) {
   constexpr std::string_view kMagics[kFileKinds] = {"PTLQUEUE", "PTLTUPLE", "PTLROWS_", "PTLRUN__", "PTLZKEYS",
-                                                    "PTLANSWR", "PTLRULES", "PTLLINKS", "PTLTEXT2", "PTLPAGES"};
+                                                    "PTLANSWR", "PTLRULES", "PTLLINKS", "PTLTEXT3", "PTLPAGES"};
   return kMagics[static_cast<size_t>(kind)];
 }
 

@@ -62,7 +62,7 @@ std::optional<LinkRecord> ParseLinkRecord(std::string_view record, uint8_t tag) 
 void AppendTextRecord(std::string& out, const TextRecord& page) {
   std::string record;
   record.reserve(page.url.size() + page.title.size() + page.headings.size() + page.text.size() +
-                 page.description.size() + page.main.size() + 96);
+                 page.description.size() + page.main.size() + page.type.size() + 128);
   AppendString(record, page.url);
   AppendVarint(record, static_cast<uint64_t>(page.unix_ms));
   AppendString(record, page.title);
@@ -73,6 +73,9 @@ void AppendTextRecord(std::string& out, const TextRecord& page) {
   AppendString(record, page.headings);
   AppendString(record, page.text);
   AppendString(record, page.main);
+  AppendVarint(record, page.robots);
+  AppendString(record, page.type);
+  AppendLe(record, page.similarity);
   AppendPackedRecord(out, record);
 }
 
@@ -81,10 +84,12 @@ std::optional<TextRecord> ParseTextRecord(std::string_view record) {
   uint64_t unix_ms = 0;
   ByteReader reader(record);
   uint64_t confidence = 0;
+  uint64_t robots = 0;
   if (!reader.ReadString(page.url) || !reader.ReadVarint(unix_ms) || !reader.ReadString(page.title) ||
       !reader.ReadString(page.description) || !reader.ReadString(page.published) || !reader.ReadString(page.language) ||
       !reader.ReadVarint(confidence) || confidence > 100 || !reader.ReadString(page.headings) ||
-      !reader.ReadString(page.text) || !reader.ReadString(page.main) || !reader.done()) {
+      !reader.ReadString(page.text) || !reader.ReadString(page.main) || !reader.ReadVarint(robots) ||
+      robots > UINT16_MAX || !reader.ReadString(page.type) || !reader.Read(page.similarity) || !reader.done()) {
     return std::nullopt;
   }
   PackedRanges ranges(page.main);
@@ -92,6 +97,7 @@ std::optional<TextRecord> ParseTextRecord(std::string_view record) {
     if (ranges.begin() + ranges.size() > page.text.size()) return std::nullopt;
   }
   if (!ranges.done()) return std::nullopt;
+  page.robots = static_cast<uint16_t>(robots);
   page.confidence = static_cast<uint8_t>(confidence);
   page.unix_ms = static_cast<int64_t>(unix_ms);
   return page;

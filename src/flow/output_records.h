@@ -26,6 +26,7 @@ inline constexpr size_t kMaxAnchors = size_t{256} << 10;  // of all links of a p
 inline constexpr size_t kMaxPageText = size_t{1} << 20;   // of visible text
 inline constexpr size_t kMaxHeadings = size_t{16} << 10;  // of all headings together
 inline constexpr size_t kMaxRecordTitle = 1024;
+inline constexpr size_t kMaxRecordType = 100;
 inline constexpr size_t kMaxMainRanges = 20'000;  // what is behind them is text, but not main text
 
 // On disk: never renumber. A frame is kLinkRequisite without kLinkEmbed.
@@ -87,6 +88,9 @@ struct TextRecord {
   std::string_view headings;   // one per line, each with its level before it: "1 About us"
   std::string_view text;       // words separated by one blank, blocks by one line end
   std::string_view main;       // which bytes of the text are the main text: PackedRanges
+  uint16_t robots = 0;         // what the page asks of robots: RobotsTag::Flag, which never change
+  std::string_view type;       // found in its bytes: "text/html"
+  uint64_t similarity = 0;     // hash of the main text (parse/similarity.h); 0: none
 };
 
 // Ranges of a text in order, apart from each other; each as two varints: bytes since the end of the range before it,

@@ -45,9 +45,13 @@ TEST(OutputRecordsTest, GoldenBytesOfText) {
                             .confidence = 97,
                             .headings = "1 H",
                             .text = "two words",
-                            .main = main});
-  EXPECT_EQ(packed, "\x00\x37\x0ehttp://a.test/\xac\x02\x01T\x01"s + "D\x0a"s + "2019-11-18\x02"s + "en\x61\x03"s +
-                        "1 H\x09two words\x04\x00\x03\x01\x05"s);
+                            .main = main,
+                            .robots = 300,
+                            .type = "text/html",
+                            .similarity = 0x0102030405060708});
+  EXPECT_EQ(packed, "\x00\x4b\x0ehttp://a.test/\xac\x02\x01T\x01"s + "D\x0a"s + "2019-11-18\x02"s + "en\x61\x03"s +
+                        "1 H\x09two words\x04\x00\x03\x01\x05"s + "\xac\x02\x09text/html"s +
+                        "\x08\x07\x06\x05\x04\x03\x02\x01");
   const std::string record = packed.substr(2);
   const auto page = ParseTextRecord(record);
   ASSERT_TRUE(page);
@@ -58,6 +62,9 @@ TEST(OutputRecordsTest, GoldenBytesOfText) {
   EXPECT_EQ(page->headings, "1 H");
   EXPECT_EQ(page->text, "two words");
   EXPECT_EQ(MainTextOf(*page), "two\nwords");
+  EXPECT_EQ(page->robots, 300);
+  EXPECT_EQ(page->type, "text/html");
+  EXPECT_EQ(page->similarity, 0x0102030405060708);
 }
 
 TEST(OutputRecordsTest, RangesOutsideOfTheTextAreMalformed) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "flow/output_records.h"
+#include "parse/similarity.h"
 
 namespace portolan {
 namespace {
@@ -60,7 +61,10 @@ void TextLogStage::Look(PageView& view, PageResult& result) {
                     .description = view.facts.description,
                     .published = view.facts.published,
                     .language = view.language.code,
-                    .confidence = view.language.confidence};
+                    .confidence = view.language.confidence,
+                    .robots = view.robots.flags(),
+                    .type = CutUtf8(view.sniffed.essence, kMaxRecordType),
+                    .similarity = result.similarity != 0 ? result.similarity : SimilarityHash(view.main_text)};
   record.text = CutUtf8(view.text, kMaxPageText);
   std::string main;
   if (view.page != nullptr) {

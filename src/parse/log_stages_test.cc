@@ -11,6 +11,7 @@
 #include "flow/output_records.h"
 #include "parse/link_sink.h"
 #include "parse/page_maker.h"
+#include "parse/similarity.h"
 
 namespace portolan {
 namespace {
@@ -139,6 +140,19 @@ TEST(TextLogStageTest, MainTextLanguageDescriptionAndDate) {
   EXPECT_GT(page->confidence, 50);
   EXPECT_EQ(page->description, "Ein Hafen");
   EXPECT_EQ(page->published, "2019-11-18T08:00:00Z");
+  EXPECT_EQ(page->type, "text/html");
+  EXPECT_EQ(page->robots, 0);
+  EXPECT_EQ(page->similarity, SimilarityHash(prose + "\n" + prose));
+}
+
+TEST(TextLogStageTest, WhatAPageAsksOfRobotsIsInTheLog) {
+  PageMaker maker = Maker();
+  const PageResult result = maker.Make(Html("<meta name=robots content='noindex, nosnippet'><p>Some text."));
+  const OutputItem* const item = ItemOf(result, OutputId::kText);
+  ASSERT_NE(item, nullptr);
+  PackedRecords records(item->records);
+  ASSERT_TRUE(records.Next());
+  EXPECT_EQ(ParseTextRecord(records.record())->robots, RobotsTag::kNoIndex | RobotsTag::kNoSnippet);
 }
 
 TEST(TextLogStageTest, PlainTextIsDecodedAndCut) {

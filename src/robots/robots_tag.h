@@ -14,6 +14,7 @@ namespace portolan {
 
 class RobotsTag {
  public:
+  // In records of the text log: never renumber.
   enum Flag : uint16_t {
     kNoIndex = 1,    // also set by "none"
     kNoFollow = 2,   // also set by "none"

@@ -18,7 +18,8 @@ struct Answer {
   int status = 200;
   std::string type = "application/json";
   std::string body;
-  std::string allow;  // with 405: the methods that the path has
+  std::string allow;   // with 405: the methods that the path has
+  std::string policy;  // Content-Security-Policy; empty: nothing may be loaded or shown in a style of its own
 };
 
 // {"code":…,"message":…}; `more` is appended within: `,"nearest_host":"example.org"`.

@@ -132,6 +132,10 @@ void Fill(Answer answer, httplib::Response& response) {
   response.body = std::move(answer.body);
   response.set_header("Content-Type", answer.type);
   if (!answer.allow.empty()) response.set_header("Allow", answer.allow);
+  if (!answer.policy.empty()) {
+    response.headers.erase("Content-Security-Policy");  // the default
+    response.set_header("Content-Security-Policy", answer.policy);
+  }
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ Status Request::Only(std::initializer_list<std::string_view> names) const {
   return {};
 }
 
-Status ParseTarget(std::string_view target, Request& request) {
+Status ParseTarget(std::string_view target, Request& request, bool form) {
   const size_t question = std::min(target.find('?'), target.size());
   ASSIGN_OR_RETURN(request.path, PercentDecode(target.substr(0, question)));
   if (!request.path.starts_with('/')) return BadRequest("the request's target is not a path");
@@ -135,7 +135,9 @@ Status ParseTarget(std::string_view target, Request& request) {
     if (pair.empty()) continue;
     const size_t equals = std::min(pair.find('='), pair.size());
     ASSIGN_OR_RETURN(std::string name, PercentDecode(pair.substr(0, equals)));
-    ASSIGN_OR_RETURN(std::string value, PercentDecode(pair.substr(std::min(equals + 1, pair.size()))));
+    std::string coded(pair.substr(std::min(equals + 1, pair.size())));
+    if (form) std::ranges::replace(coded, '+', ' ');
+    ASSIGN_OR_RETURN(std::string value, PercentDecode(coded));
     request.parameters.emplace_back(std::move(name), std::move(value));
   }
   return {};

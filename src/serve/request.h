@@ -2,7 +2,8 @@
 // a body, the name by which the client called us.
 //
 // Percent-encoding is strict: a '%' without two hex digits is an error and not a character, so that a URL that was not
-// encoded is noticed. '+' is a plus sign, since URLs have no blanks and many have a '+'.
+// encoded is noticed. '+' is a plus sign, since URLs have no blanks and many have a '+'; only paths that forms of pages
+// send to (Route::form) take it as a blank.
 //
 // Thread: functions without state. Memory: a copy of what is read. Any bytes give a value or kInvalidArgument with a
 // sentence for the client.
@@ -46,8 +47,8 @@ struct Request {
   Status Only(std::initializer_list<std::string_view> names) const;
 };
 
-// Fills path and parameters.
-Status ParseTarget(std::string_view target, Request& request);
+// Fills path and parameters. `form`: '+' in a parameter is a blank, as browsers send what was typed into a form.
+Status ParseTarget(std::string_view target, Request& request, bool form = false);
 
 // A JSON list of strings, and nothing else; at most `most` of them. kBusy: there are more.
 Result<std::vector<std::string>> ParseUrlList(std::string_view json, size_t most);

@@ -113,7 +113,11 @@ Answer Router::Handle(const RawRequest& raw) const {
     if (request.path == kIndexPath) return Index();
     if (request.path == kHealthPath) return Health();
     const Route* const route = Find(request.path);
-    return route == nullptr ? NoSuchPath(request.path) : route->handle(request);
+    if (route == nullptr) return NoSuchPath(request.path);
+    if (route->form) {
+      if (const Status parsed = ParseTarget(raw.target, request, true); !parsed) return ErrorAnswer(parsed.error());
+    }
+    return route->handle(request);
   } catch (const std::exception& error) {  // out of memory above all
     return ErrorAnswer(500, "internal", fmt::format("the server failed: {}", error.what()));
   }

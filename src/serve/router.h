@@ -27,6 +27,7 @@ inline constexpr size_t kMaxBody = size_t{8} << 20;
 struct Route {
   std::string path;         // "/graph/out": matched exactly
   bool takes_body = false;  // POST is allowed, with JSON
+  bool form = false;        // '+' in its parameters is a blank
   std::string summary;      // for the page with all paths
   std::string example;      // of a target
   std::function<Answer(const Request&)> handle;

@@ -1,0 +1,50 @@
+// IndexCurrent: the small file of a search index, DIR/index/CURRENT, that says which databases belong to it.
+//
+// A generation of the index is `parts` databases, gen-G-part-0 …; a build adds to them in place. `--rebuild` makes the
+// next generation beside the valid one, which can be queried until then. docs/formats/index_dir.md has the format.
+//
+// Thread: one caller. Memory: at most 64 KiB. Durability: the file is replaced as a whole.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "io/env.h"
+
+namespace portolan {
+
+inline constexpr std::string_view kIndexCurrent = "CURRENT";
+inline constexpr uint32_t kMostParts = 1024;
+
+struct IndexCurrent {
+  uint32_t schema = 0;
+  uint32_t parts = 0;       // of the valid generation
+  uint64_t generation = 0;  // the valid one, from 1; in the first one pages appear as they are indexed
+  uint64_t building = 0;    // another one that is being built; 0: none
+  uint32_t building_parts = 0;
+  bool operator==(const IndexCurrent&) const = default;
+
+  std::string ToText() const;
+  static Result<IndexCurrent> Parse(std::string_view text, const std::string& path);
+
+  // kNotFound: there is no index in `index_dir`. kCorrupt, kUnsupported: the error says how it is built again.
+  static Result<IndexCurrent> Load(Env& env, const std::string& index_dir);
+  Status Save(Env& env, const std::string& index_dir) const;
+};
+
+// "DIR/gen-2-part-0"
+std::string IndexPartPath(const std::string& index_dir, uint64_t generation, uint32_t part);
+// The databases of the valid generation, for those who query them. Errors as Load.
+Result<std::vector<std::string>> IndexPartPaths(Env& env, const std::string& index_dir);
+
+// "…; 'portolan index build --rebuild DIR' makes it again".
+std::string RebuildAdvice(const std::string& index_dir);
+
+// Removes what belongs to no generation that CURRENT names: databases, temporary files.
+Status RemoveIndexLeftovers(Env& env, const std::string& index_dir, const IndexCurrent& current);
+
+}  // namespace portolan
