@@ -211,7 +211,7 @@ Exchange VirtualWeb::Plan(FetchTask&& task) {
 bool VirtualWeb::NeedsBytes(const Exchange& exchange) const {
   if (exchange.tls != world_.HostIsTls(exchange.place.host)) return true;  // a redirect to the right scheme
   if (options_.render || exchange.task.kind == UrlKind::kRobots) return true;
-  if (!exchange.task.etag.empty() || !exchange.task.last_modified.empty()) return true;
+  if (exchange.task.conditional()) return true;
   if (exchange.place.place_class == PlaceClass::kNothing || exchange.place.place_class == PlaceClass::kRobots) {
     return true;
   }
@@ -238,8 +238,10 @@ void VirtualWeb::PlanAnswer(Exchange& exchange) {
     Request request;
     request.host = HostOf(exchange.task.url);
     request.path_and_query = PathAndQueryOf(exchange.task.url);
-    request.if_none_match = exchange.task.etag;
-    request.if_modified_since = exchange.task.last_modified;
+    if (exchange.task.conditional()) {
+      request.if_none_match = exchange.task.last->validators.etag;
+      request.if_modified_since = exchange.task.last->validators.last_modified;
+    }
     request.accept_encoding = options_.render ? std::string_view("gzip, deflate, br, zstd") : std::string_view();
     request.user_agent = options_.user_agent;
     request.tls = exchange.tls;
