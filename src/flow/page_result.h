@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "flow/fetch.h"
+#include "flow/fetch_line.h"
 #include "flow/outcome.h"
 #include "flow/visit.h"
 #include "io/byte_budget.h"
@@ -138,5 +139,9 @@ struct PageResult {
   // The server said that the page is no longer there.
   bool gone() const { return outcome == FetchOutcome::kAnswered && (status == 404 || status == 410); }
 };
+
+// What is remembered for the next visit of a page with a Visit, after its final result: with `about` complete, before
+// the outputs take the records.
+LastVisit AfterVisit(const PageResult& result, const FetchLine& about);
 
 }  // namespace portolan

@@ -42,11 +42,12 @@ struct Validators {
 // What the last visit of a URL left. Any part may be missing.
 struct LastVisit {
   Validators validators;
-  // The payload that the page had then, and when the archive got it: the time of that capture, whether it was stored in
-  // full or as a revisit of an older one. A 304 leaves both as they are.
-  std::array<char, 20> payload_sha1{};  // zeros: unknown
-  int64_t captured_unix_ms = 0;         // 0: unknown
-  uint64_t similarity = 0;              // of the main text (PageResult::similarity); 0: unknown
+  std::array<char, 20> payload_sha1{};  // of the payload that the page had then; zeros: unknown
+  // The capture that holds this payload in full, for WARC-Refers-To…: the archive's revisit records all refer to such
+  // captures, never to each other.
+  int64_t captured_unix_ms = 0;  // 0: unknown, or nothing is archived
+  std::string captured_url;      // empty: this URL
+  uint64_t similarity = 0;       // of the main text (PageResult::similarity); 0: unknown
 
   bool has_payload() const { return payload_sha1 != std::array<char, 20>{}; }
 };
@@ -106,6 +107,7 @@ struct LinkHint {
 struct Visit {
   std::shared_ptr<const LastVisit> last;  // as the task had it, whatever became of the fetch; null: a first visit
   Validators validators;                  // for the next visit
+  std::array<char, 20> payload_sha1{};    // zeros: none, or not whole
   VisitSignals signals;
   std::vector<LinkHint> hints;
 };
