@@ -110,6 +110,8 @@ struct Visit {
   std::array<char, 20> payload_sha1{};    // zeros: none, or not whole
   VisitSignals signals;
   std::vector<LinkHint> hints;
+
+  bool has_payload() const { return payload_sha1 != std::array<char, 20>{}; }
 };
 
 }  // namespace portolan

@@ -1,11 +1,7 @@
-// VisitReader: what an answer says about change: its validators, its dates, how it differs from the last visit
-// (flow/visit.h). Everything is taken from one answer as the server sent it; nothing is believed or refused here.
+// VisitReader: what an answer says about change (flow/visit_facts.h), and the digest of its payload, which is taken
+// from the archive's or content-seen's where they have it.
 //
-// Validators for the next visit are kept of a page that was read in full or up to our own limit. A 304 keeps those that
-// it repeats and those that it does not mention; if its ETag is another one than was asked for, the server contradicts
-// itself, and the next visit asks for the whole page.
-//
-// Thread: one owner. Memory bound: that of Visit, without hints.
+// Thread: one owner.
 
 #pragma once
 

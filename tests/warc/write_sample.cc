@@ -104,6 +104,18 @@ int Run(const std::string& path) {
   revisit.http_head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
   writer->Append(revisit, file);
 
+  WarcRecordSpec unchanged;
+  unchanged.type = WarcType::kRevisit;
+  unchanged.profile = kNotModifiedProfile;
+  unchanged.id = id();
+  unchanged.date = time;
+  unchanged.target_uri = revisit.refers_to_target_uri;
+  unchanged.payload_sha1 = first_payload;
+  unchanged.refers_to_target_uri = revisit.refers_to_target_uri;
+  unchanged.refers_to_date = revisit.refers_to_date;
+  unchanged.http_head = "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n";
+  writer->Append(unchanged, file);
+
   std::ofstream out(path, std::ios::binary);
   out.write(file.data(), static_cast<std::streamsize>(file.size()));
   return out.good() ? 0 : 1;
