@@ -160,10 +160,8 @@ bool Responder::Validate(const Request& request, uint32_t hid, uint64_t page, co
   bool has_tag = true;
   switch (web_.life.Validators(hid)) {
     case ValidatorHabit::kTrue:
-      break;
     case ValidatorHabit::kStuck:
-      if (conditional) answer.status = 304;
-      return conditional;
+      break;
     case ValidatorHabit::kEtagRandom:
       identity = Mix64(identity ^ Mix64(static_cast<uint64_t>(request.unix_ns)));
       break;
@@ -180,7 +178,9 @@ bool Responder::Validate(const Request& request, uint32_t hid, uint64_t page, co
   if (has_tag) answer.headers.emplace_back("ETag", tag);
   answer.headers.emplace_back("Last-Modified", HttpDate(modified_s));
   bool same = false;
-  if (has_tag && !request.if_none_match.empty()) {
+  if (web_.life.Validators(hid) == ValidatorHabit::kStuck) {
+    same = conditional;
+  } else if (has_tag && !request.if_none_match.empty()) {
     same = request.if_none_match == "*" || request.if_none_match.find(tag) != std::string_view::npos;
   } else if (!request.if_modified_since.empty()) {
     same = ParseHttpDate(request.if_modified_since) >= modified_s;
