@@ -183,9 +183,9 @@ Status Shard::OnPayload(const Crossing& crossing) {
 // ---- mirrors
 
 std::string Shard::CounterpartOf(const UrlRecord& record) {
-  // Seeds and what a page needs to be displayed are fetched where they are; so is what was tried before.
+  // Seeds and what a page needs to be displayed are fetched where they are; so is what was tried or fetched before.
   if (mirrors_ == nullptr || options_.duplicates != DuplicatePolicy::kSkip || record.kind != UrlKind::kPage ||
-      record.requisite > 0 || record.depth == 0 || record.attempts > 0 || record.stands_in ||
+      record.requisite > 0 || record.depth == 0 || record.attempts > 0 || record.stands_in || !record.last.empty() ||
       record.url.size() > kMaxVia) {
     return {};
   }

@@ -327,6 +327,10 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
   task.host = dispatch.host;
   task.via = record.via.ToString();
   task.depth = record.depth;
+  if (!record.last.empty()) {
+    // What cannot be read is a first visit.
+    if (auto last = DecodeLastVisit(record.last)) task.last = std::make_shared<const LastVisit>(*std::move(last));
+  }
   port_.Fetch(std::move(task));
   return {};
 }

@@ -72,8 +72,8 @@ class OnePage : public FetchPort, public OutputPort, public ExchangePort {
   }
 
   // Fetches the page.
-  void Visit(const std::function<void(PageResult&)>& answer) {
-    for (int step = 0; step < 200 && lines.empty(); ++step) {
+  void Visit(const std::function<void(PageResult&)>& answer, size_t fetches = 1) {
+    for (int step = 0; step < 2000 && lines.size() < fetches; ++step) {
       ASSERT_TRUE(shard->OnTick(now));
       for (; !granted_.empty(); granted_.pop_front()) shard->OnAddressNotice(granted_.front(), now);
       for (; !names_.empty(); names_.pop_front()) {
@@ -82,6 +82,7 @@ class OnePage : public FetchPort, public OutputPort, public ExchangePort {
       }
       for (; !tasks_.empty(); tasks_.pop_front()) {
         PageResult result;
+        if (tasks_.front().kind == UrlKind::kPage) lasts.push_back(tasks_.front().last);
         result.id = tasks_.front().id;
         result.kind = tasks_.front().kind;
         result.status = result.kind == UrlKind::kRobots ? 404 : 200;
@@ -97,7 +98,7 @@ class OnePage : public FetchPort, public OutputPort, public ExchangePort {
       now.now_ns += kSecond / 10;
       now.unix_ns += kSecond / 10;
     }
-    ASSERT_EQ(lines.size(), 1U);
+    ASSERT_EQ(lines.size(), fetches);
   }
 
   // Another shard reports a capture of the payload, or takes it back. True: it was captured before, and the shard says
@@ -119,6 +120,7 @@ class OnePage : public FetchPort, public OutputPort, public ExchangePort {
   Moment now{kSecond, 1'000'000 * kSecond};
   std::unique_ptr<Shard> shard;
   std::vector<FetchLine> lines;
+  std::vector<std::shared_ptr<const LastVisit>> lasts;  // of the tasks
   std::vector<std::string> sent;
 
  private:
@@ -226,6 +228,32 @@ TEST(ShardRevisitsTest, NotModifiedSaysSinceWhen) {
   EXPECT_EQ(crawl.lines[0].duplicate_unix_ms, 123'456);
   EXPECT_FALSE(crawl.lines[0].revisit) << "its record is one already";
   EXPECT_EQ(crawl.shard->counts().done[static_cast<size_t>(CountAs::kNotModified)], 1U);
+}
+
+TEST(ShardRevisitsTest, WhatTheLastVisitLeftTravelsWithTheUrlToEachAttempt) {
+  OnePage crawl;
+  LastVisit last = Last('o');
+  last.validators.etag = "\"v1\"";
+  std::string encoded;
+  AppendLastVisit(last, encoded);
+  const std::string url = "http://a.test/known";
+  std::string link;
+  EncodeLinkCrossing(Hash64(url), EncodeUrlRecord({.last = encoded, .url = url}), link);
+  ASSERT_TRUE(crawl.shard->OnArrival(link, crawl.now));
+  int reset = 2;
+  crawl.Visit(
+      [&](PageResult& result) {
+        if (crawl.lasts.back() != nullptr && reset-- > 0) result.outcome = FetchOutcome::kReset;
+      },
+      4);
+  int revisits = 0;
+  for (const auto& task_last : crawl.lasts) {
+    if (task_last == nullptr) continue;
+    ++revisits;
+    EXPECT_EQ(*task_last, last);
+  }
+  EXPECT_EQ(crawl.lasts.size(), 4U);
+  EXPECT_EQ(revisits, 3);
 }
 
 TEST(ShardRevisitsTest, TheOwnerOfAPayloadHearsThatItIsGone) {

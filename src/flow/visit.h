@@ -50,7 +50,18 @@ struct LastVisit {
   uint64_t similarity = 0;       // of the main text (PageResult::similarity); 0: unknown
 
   bool has_payload() const { return payload_sha1 != std::array<char, 20>{}; }
+  bool operator==(const LastVisit&) const = default;
 };
+
+// As a URL's record carries it (flow/url_record.h):
+//   u8 bits: 1 a payload, 2 a capture, 4 its URL, 8 a similarity, 16 an ETag, 32 a Last-Modified
+//   [20 bytes] [u64 captured] [URL] [u64 similarity] [ETag] [Last-Modified]
+// Numbers are little-endian; a string is a varint of its length and its bytes. What is not a validator is left out.
+// With a URL of the capture that is too long for kMaxLastVisit, the capture is.
+inline constexpr size_t kMaxLastVisit = 700;
+void AppendLastVisit(const LastVisit& last, std::string& out);
+// nullopt: other bytes (from a damaged file).
+std::optional<LastVisit> DecodeLastVisit(std::string_view bytes);
 
 // How the answer differs from the last visit's.
 enum class PayloadChange : uint8_t {

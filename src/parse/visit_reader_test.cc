@@ -114,6 +114,15 @@ TEST(VisitReaderTest, NotModifiedIsARevisitOfTheFullCapture) {
   EXPECT_EQ(next.validators, visit.validators);
 }
 
+TEST(VisitReaderTest, ABodyBehindA304IsIgnored) {
+  PageMaker maker = Maker({.content_seen = true});
+  const PageResult result = maker.Make(Again(Answer(304, "", std::string(600, 'x')), First(kBoth)));
+  EXPECT_EQ(result.visit->signals.change, PayloadChange::kNotModified);
+  EXPECT_THAT(CaptureOf(result.archive), HasSubstr("server-not-modified"));
+  EXPECT_TRUE(result.archive.revisit.empty());
+  EXPECT_EQ(result.payload_sha1, (decltype(result.payload_sha1){}));
+}
+
 TEST(VisitReaderTest, WithoutACaptureANotModifiedIsStoredAsItCame) {
   LastVisit last = First(kBoth);
   last.captured_unix_ms = 0;
