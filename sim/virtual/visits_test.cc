@@ -25,12 +25,12 @@ struct Collector : FetchEvents {
 
 WorldParams LivingParams() {
   WorldParams params = *LoadProfile("small");
-  for (const char* setting : {"domains=20",         "pages=1200",         "sitemaps=1",        "change_days=4",
-                              "boilerplate=0.5",    "born=0.3",          "born_days=20",      "dying=0.3",
-                              "life_days=8",        "etag_random=0.15",  "modified_now=0.15", "modified_future=0.15",
-                              "stuck_304=0.15",     "unasked_304=0.05",  "max_age=0.5",       "lastmod_lying=0.3",
-                              "lastmod_absent=0.2", "lastmod_time=0.5",  "changefreq=0.5",    "validators=0.8",
-                              "https=0.2",          "sitemap_entries=20"}) {
+  for (const char* setting :
+       {"domains=20",        "pages=1200",           "sitemaps=1",       "change_days=4",    "boilerplate=0.5",
+        "born=0.3",          "born_days=20",         "dying=0.3",        "life_days=8",      "etag_random=0.15",
+        "modified_now=0.15", "modified_future=0.15", "stuck_304=0.15",   "unasked_304=0.05", "max_age=0.5",
+        "lastmod_lying=0.3", "lastmod_absent=0.2",   "lastmod_time=0.5", "changefreq=0.5",   "validators=0.8",
+        "https=0.2",         "sitemap_entries=20"}) {
     EXPECT_TRUE(SetParam(params, setting)) << setting;
   }
   return params;
