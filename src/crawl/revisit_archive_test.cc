@@ -61,7 +61,7 @@ struct Visits {
   }
 
   struct Record {
-    std::string type, url, date, status, digest, profile, refers_url, refers_date;
+    std::string type, url, date, digest, profile, refers_url, refers_date;
   };
   std::vector<Record> ReadBack() {
     EXPECT_TRUE(outputs->Finish());
@@ -69,7 +69,8 @@ struct Visits {
     std::string bytes;
     std::string index;
     std::string name;
-    for (const std::string& file : env.List("warc").value()) {
+    const std::vector<std::string> files = env.List("warc").value();
+    for (const std::string& file : files) {
       std::string& to = file.ends_with(".warc.gz") ? bytes : index;
       if (file.ends_with(".warc.gz")) name = file;
       to = ReadWholeFile(env, JoinPath("warc", file)).value();
@@ -85,8 +86,8 @@ struct Visits {
       EXPECT_TRUE(reader.Finish());
       const WarcRecord& record = reader.record();
       if (record.type != WarcType::kResponse && record.type != WarcType::kRevisit) continue;
-      const auto get = [&](std::string_view field) { return std::string(record.fields.Get(field).value_or("")); };
-      records.push_back({get("WARC-Type"), get("WARC-Target-URI"), get("WARC-Date"), "", get("WARC-Payload-Digest"),
+      const auto get = [&](std::string_view field) { return std::string(record.fields.Get(field)); };
+      records.push_back({get("WARC-Type"), get("WARC-Target-URI"), get("WARC-Date"), get("WARC-Payload-Digest"),
                          get("WARC-Profile"), get("WARC-Refers-To-Target-URI"), get("WARC-Refers-To-Date")});
       const std::string offset = fmt::format("\"offset\": \"{}\"", record.offset);
       const size_t line = index.find(offset);
