@@ -219,11 +219,12 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       follow.retry == Retry::kNow || (follow.retry != Retry::kNever && record.attempts + 1 < follow.attempts);
   if (!again) {
     frontier_->Finish(flight.slot, hit, now.now_ns);
-    if (admission_ != nullptr) {
+    // A visit after the first says nothing about what new URLs of its kind yield.
+    if (admission_ != nullptr && !line.visited) {
       admission_->Observe(record.url, flight.host, result);
       window_.OnFetched();
     }
-    if (park_ != nullptr) park_->Observe(record, flight.host, result);
+    if (park_ != nullptr && !line.visited) park_->Observe(record, flight.host, result);
     DropByRule(record, result, line);
     if (line.visited) RETURN_IF_ERROR(CompareWithLast(result, record, line, links));
     if (!line.dropped && line.change != PayloadChange::kSame && IsLookedAt(result)) {

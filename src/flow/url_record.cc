@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "flow/record_bound.h"
 #include "flow/visit.h"
 
 namespace portolan {
@@ -20,6 +21,9 @@ constexpr uint8_t kHasLast = 32;
 constexpr size_t kViaLength = 2;
 constexpr size_t kLastLength = 2;
 constexpr uint16_t kViaOfOrigin = 0x8000;
+constexpr size_t kLongestUrl = 32'000;  // scope.max_url_length
+static_assert(kHead + kRef + kBudget + kViaLength + kMaxVia + kLastLength + kMaxLastVisit + kLongestUrl <=
+              kMaxUrlRecord);
 
 template <typename T>
 void PutLittle(std::string& out, T value, size_t bytes) {
