@@ -1,5 +1,5 @@
 // Any bytes as an answer, head and body: a PageResult with links inside their buffer, each once, and WARC records that
-// a strict reader takes without a fault.
+// a strict reader takes without a fault. Also as the answer to a second visit, whose validators the answer may repeat.
 
 #include <cstdint>
 #include <set>
@@ -33,6 +33,7 @@ PageMaker& Maker(bool all) {
     options.archive_metadata = true;
     options.max_links = 50;
     options.decode.max_output = 100'000;
+    options.visits = true;
     return PageMaker::Create(options).value();
   }();
   return all ? full : plain;
@@ -56,6 +57,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   response.response_head = text.substr(0, end == std::string_view::npos ? end : end + 4);
   response.body = end == std::string_view::npos ? std::string_view() : text.substr(end + 4);
   response.times.begin_unix_ns = 1'769'862'601'250'000'000;
+  if ((setup & 32) != 0) {
+    portolan::LastVisit last;
+    if ((setup & 64) != 0) last.validators = {"\"a\"", "Sun, 06 Nov 1994 08:49:37 GMT"};
+    last.payload_sha1.fill('x');
+    last.captured_unix_ms = (setup & 128) != 0 ? 1'769'000'000'123 : 0;
+    response.task.last = std::make_shared<const portolan::LastVisit>(std::move(last));
+  }
 
   const PageResult result = Maker((setup & 16) != 0).Make(std::move(response));
   std::set<uint64_t> hashes;
@@ -64,6 +72,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CHECK(link.hash == portolan::Hash64(result.links.UrlOf(link)));
     CHECK(link.host_hash == portolan::HostKey(result.links.UrlOf(link), portolan::HashKey::Known()));
     CHECK(hashes.insert(link.hash).second, "a link twice");
+  }
+  if (result.visit != nullptr) {
+    const portolan::Validators& next = result.visit->validators;
+    CHECK(next.etag.empty() || portolan::IsValidator(next.etag));
+    CHECK(next.last_modified.empty() || portolan::IsValidator(next.last_modified));
+    for (const portolan::LinkHint& hint : result.visit->hints) CHECK(hint.link < result.links.links.size());
   }
   CHECK(result.robots.has_value() == (result.kind == portolan::UrlKind::kRobots));
   if (result.archive.bytes.empty()) return 0;
@@ -80,7 +94,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CHECK(reader.Finish().has_value());
     found = found || (reader.record().offset == result.archive.response_begin &&
                       reader.record().length == result.archive.response_length &&
-                      reader.record().type == portolan::WarcType::kResponse);
+                      reader.record().type == (result.archive.mime == "warc/revisit" ? portolan::WarcType::kRevisit
+                                                                                     : portolan::WarcType::kResponse));
   }
   CHECK(found);
   std::string line_text;

@@ -128,7 +128,8 @@ void AppendHitLine(const Hit& hit, std::string& out) {
   AppendNumber(hit.end_ns, out);
   out += '\t';
   AppendEscaped(hit.user_agent, out);
-  out += hit.http2 ? "\t2\n" : "\t1\n";
+  out += hit.http2 ? "\t2" : "\t1";
+  out += hit.conditional ? "c\n" : "\n";
 }
 
 void AppendOpenLine(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t port, std::string& out) {
@@ -187,6 +188,8 @@ std::optional<HitEvent> ParseEventLine(std::string_view line, std::string& scrat
       Hit& hit = event.hit;
       hit.unix_ns = event.unix_ns;
       hit.tls = fields[5] == "1";
+      hit.conditional = fields[12].ends_with('c');
+      if (hit.conditional) fields[12].remove_suffix(1);
       hit.http2 = fields[12] == "2";
       if (count != 13 || !ParseNumber(fields[2], hit.connection) || !decoder.Take(fields[3], hit.address) ||
           !decoder.Take(fields[4], hit.host) || (fields[5] != "0" && fields[5] != "1") ||

@@ -61,6 +61,8 @@ std::string AccountJson(const Account& account) {
   json["page_answers"] = account.page_answers;
   json["page_answers_https"] = account.page_answers_https;
   json["page_answers_http2"] = account.page_answers_http2;
+  json["conditional"] = account.conditional;
+  json["not_modified"] = account.not_modified;
   json["unlike_world"] = account.unlike_world;
   json["min_host_gap_s"] = GapJson(account.host_gap);
   json["min_host_end_gap_s"] = GapJson(account.host_end_gap);
@@ -90,9 +92,16 @@ std::string AccountJson(const Account& account) {
                          {"copies", sample.copies},
                          {"fresh", sample.fresh},
                          {"share", Share(sample.fresh, sample.copies)},
-                         {"mean_age_s", sample.mean_age_s}});
+                         {"mean_age_s", sample.mean_age_s},
+                         {"weighted_share", sample.WeightedShare()}});
   }
   json["freshness"] = std::move(freshness);
+  json["mean_weighted_freshness"] = MeanWeightedFreshness(account, account.first_ns);
+  const Discovery& discovery = account.discovery;
+  json["discovery"] = {{"born", discovery.born},
+                       {"found", discovery.found},
+                       {"median_s", discovery.median_s},
+                       {"p90_s", discovery.p90_s}};
   Json offences = Json::array();
   for (const Offence& offence : account.offences) {
     offences.push_back({{"kind", InfoOf(offence.kind).key},
@@ -102,6 +111,17 @@ std::string AccountJson(const Account& account) {
   }
   json["offences"] = std::move(offences);
   return DumpJson(json);
+}
+
+double MeanWeightedFreshness(const Account& account, int64_t from_ns) {
+  double sum = 0;
+  uint64_t count = 0;
+  for (const Freshness& sample : account.freshness) {
+    if (sample.unix_ns < from_ns) continue;
+    sum += sample.WeightedShare();
+    ++count;
+  }
+  return count > 0 ? sum / static_cast<double>(count) : 0;
 }
 
 std::string AccountTable(const Account& account) {
@@ -133,6 +153,11 @@ std::string AccountTable(const Account& account) {
     line("pages by HTTPS, by HTTP/2",
          fmt::format("{:.2f} %, {:.2f} %", 100 * Share(account.page_answers_https, account.page_answers),
                      100 * Share(account.page_answers_http2, account.page_answers)));
+  }
+  if (account.conditional > 0) {
+    line("conditional requests, answered 304",
+         fmt::format("{} ({:.2f} %), {}", account.conditional, 100 * Share(account.conditional, account.fetches),
+                     account.not_modified));
   }
   line("tries after failures", fmt::format("{}", account.retries));
   if (account.unlike_world > 0) line("answers that this world does not give", fmt::format("{}", account.unlike_world));
@@ -168,6 +193,12 @@ std::string AccountTable(const Account& account) {
     line("copies up to date at the end",
          fmt::format("{} of {} ({:.2f} %), mean age {}", last.fresh, last.copies, 100 * Share(last.fresh, last.copies),
                      FormatDuration(last.mean_age_s)));
+    line("  weighted by importance", fmt::format("{:.2f} %", 100 * last.WeightedShare()));
+  }
+  if (const Discovery& discovery = account.discovery; discovery.born > 0) {
+    const auto delay = [](double s) { return s < 0 ? std::string("not found") : FormatDuration(s); };
+    line("born since, found", fmt::format("{}, {}; after {} (median), {} (nine in ten)", discovery.born,
+                                          discovery.found, delay(discovery.median_s), delay(discovery.p90_s)));
   }
   fmt::format_to(std::back_inserter(text), "\n");
   line("violations", fmt::format("{}", account.TotalViolations()));

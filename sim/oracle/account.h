@@ -27,6 +27,20 @@ struct Freshness {
   uint64_t copies = 0;
   uint64_t fresh = 0;     // not changed since they were fetched
   double mean_age_s = 0;  // time since the first change that the copy lacks; 0 for a fresh one
+  // The same weighted by how much a page matters (World::Importance). Changes around the text do not count; a copy of a
+  // page that has died is not fresh until the crawl has asked again.
+  double weight = 0;
+  double fresh_weight = 0;
+
+  double WeightedShare() const { return weight > 0 ? fresh_weight / weight : 0; }
+};
+
+// How soon pages were fetched that were born during the crawl.
+struct Discovery {
+  uint64_t born = 0;     // that may be fetched
+  uint64_t found = 0;    // of them: fetched
+  double median_s = -1;  // from birth to the first copy, over all that were born; -1: that one was not found
+  double p90_s = -1;
 };
 
 struct SmallestGap {
@@ -53,6 +67,8 @@ struct Account {
   uint64_t page_answers = 0;      // answers of class 2xx to requests for numbered pages, …
   uint64_t page_answers_https = 0;
   uint64_t page_answers_http2 = 0;
+  uint64_t conditional = 0;   // requests with If-None-Match or If-Modified-Since
+  uint64_t not_modified = 0;  // of them: answered 304
   uint64_t unlike_world = 0;  // 429 and 503 that the world does not give: this log is of another world, or incomplete
 
   // Politeness.
@@ -84,6 +100,7 @@ struct Account {
   std::vector<std::string> missed_urls;  // the first of them
 
   std::vector<Freshness> freshness;  // as often as asked for; the last one is at the end
+  Discovery discovery;
 
   std::array<uint64_t, kViolations> violations{};
   std::vector<Offence> offences;  // the first of each kind
@@ -91,6 +108,9 @@ struct Account {
   uint64_t TotalViolations() const;
   uint64_t Of(Violation violation) const { return violations[static_cast<size_t>(violation)]; }
 };
+
+// The mean of the weighted share over the samples from that time on: over time, if they are taken at equal intervals.
+double MeanWeightedFreshness(const Account& account, int64_t from_ns);
 
 std::string AccountTable(const Account& account);
 std::string AccountJson(const Account& account);

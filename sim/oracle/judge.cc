@@ -14,8 +14,6 @@ namespace portolan::sim {
 namespace {
 
 constexpr size_t kMaxFreshnessSamples = 1000;
-// Ages are taken to this.
-constexpr int64_t kAgeStepNs = 1'000'000;
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -101,6 +99,8 @@ void Judge::OnHit(const Hit& hit) {
   if (exists && (place.place_class == PlaceClass::kSpam || world_.IsSpam(place.host.domain))) ++account_.spam;
   if (IsTrap(place.place_class)) ++account_.traps;
 
+  if (hit.conditional) ++account_.conditional;
+  if (hit.conditional && hit.status == 304) ++account_.not_modified;
   if (place.place_class == PlaceClass::kPage && hit.status / 100 == 2) {
     ++account_.page_answers;
     if (hit.tls) ++account_.page_answers_https;
@@ -225,7 +225,7 @@ void Judge::JudgePage(const Hit& hit, const Place& place) {
   }
   pages_.CountAsked(page);
   if (!DeservesRetry(hit, place)) pages_.CountFinished(page);
-  if ((hit.status == 200 || hit.status == 304) && hit.method == "GET") pages_.SetHad(page, hit.unix_ns);
+  NoteCopy(hit, place, page);
 }
 
 bool Judge::DeservesRetry(const Hit& hit, const Place& place) const {
@@ -345,38 +345,6 @@ void Judge::Cover(const EachPage& each_reachable, const std::function<void(const
     }
   });
   if (options_.rules.complete) account_.violations[static_cast<size_t>(Violation::kMissed)] = account_.missed;
-}
-
-Freshness Judge::MeasureFreshness(int64_t unix_ns) const {
-  Freshness result{.unix_ns = unix_ns};
-  double age_s = 0;
-  for (uint64_t page = 0; page < pages_.size(); ++page) {
-    const int64_t had_ns = pages_.had_ns(page);
-    if (had_ns < 0 || had_ns > unix_ns) continue;
-    ++result.copies;
-    const Place place = world_.FromDense(page);
-    const uint64_t version = world_.Version(place, had_ns);
-    if (world_.Version(place, unix_ns) == version) {
-      ++result.fresh;
-      continue;
-    }
-    // Versions only rise, so the first change that the copy lacks is found by halving.
-    int64_t same_ns = had_ns;
-    int64_t other_ns = unix_ns;
-    while (other_ns - same_ns > kAgeStepNs) {
-      const int64_t middle_ns = same_ns + (other_ns - same_ns) / 2;
-      (world_.Version(place, middle_ns) == version ? same_ns : other_ns) = middle_ns;
-    }
-    age_s += Seconds(unix_ns - other_ns);
-  }
-  if (result.copies > 0) result.mean_age_s = age_s / static_cast<double>(result.copies);
-  return result;
-}
-
-Account Judge::Finish(int64_t unix_ns) {
-  Account result = account_;
-  result.freshness.push_back(MeasureFreshness(unix_ns));
-  return result;
 }
 
 }  // namespace portolan::sim

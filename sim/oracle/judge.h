@@ -18,10 +18,10 @@
 //   - A request that failed (5xx, 429, no answer, a fault on the wire) may be repeated, up to Rules::tries_per_url.
 //
 // REQUIRES: events in the order of time, requests by their beginning.
-// Memory: 6 bytes per numbered page; about 200 bytes per host name that was requested or looked up in DNS, about 100
-// per address, up to Options::max_hosts of either (requests beyond are counted as unjudged, and their pace is not
-// judged); about 300 per open connection; nothing for pages of traps and farms.
-// Thread: one owner.
+// Memory: 6 bytes per numbered page, 4 more per page that was born during the crawl; about 200 bytes per host name that
+// was requested or looked up in DNS, about 100 per address, up to Options::max_hosts of either (requests beyond are
+// counted as unjudged, and their pace is not judged); about 300 per open connection; nothing for pages of traps and
+// farms. Thread: one owner.
 
 #pragma once
 
@@ -30,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "sim/oracle/account.h"
 #include "sim/oracle/open_connections.h"
@@ -66,6 +67,8 @@ class Judge : public HitSink {
   void Cover(const EachPage& each_reachable, const std::function<void(const std::string& url)>& each_missed = nullptr);
 
   Freshness MeasureFreshness(int64_t unix_ns) const;
+  // Of the pages that were born since the first request.
+  Discovery MeasureDiscovery(int64_t unix_ns) const;
 
   // The account so far.
   const Account& account() const { return account_; }
@@ -101,6 +104,7 @@ class Judge : public HitSink {
   void JudgeIpPace(const Hit& hit, AddressRecord& address);
   void JudgeRobots(const Hit& hit, const Place& place, const HostRecord& host);
   void JudgePage(const Hit& hit, const Place& place);
+  void NoteCopy(const Hit& hit, const Place& place, uint64_t page);
   void JudgeOpenConnections(const Hit& hit);
   void NoteAnswer(const Hit& hit, const Place& place, HostRecord* host);
   // What the Retry-After of this answer says, in nanoseconds; -1 for none.
@@ -112,6 +116,7 @@ class Judge : public HitSink {
   Options options_;
   Account account_;
   PageLedger pages_;
+  std::vector<uint32_t> delays_s_;  // from birth to the first copy, of pages born since the first request
   std::unordered_map<uint64_t, HostRecord> hosts_;         // by Hash64 of the name
   std::unordered_map<uint64_t, AddressRecord> addresses_;  // by Hash64 of the text
   OpenConnections to_addresses_;                           // from accepting on

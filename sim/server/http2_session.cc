@@ -247,6 +247,7 @@ void Http2Session::Answered(Stream& stream) {
   hit.method = stream.method;
   hit.path_and_query = stream.path;
   hit.user_agent = stream.user_agent;
+  hit.conditional = !stream.if_none_match.empty() || !stream.if_modified_since.empty();
   const RequestFacts request = {.method = stream.method,
                                 .host = stream.host,
                                 .path_and_query = stream.path,

@@ -458,6 +458,7 @@ void HttpConnection::KeepRequest() {
   hit_.host = head_.host;
   hit_.path_and_query = head_.path_and_query;
   hit_.user_agent = head_.user_agent;
+  hit_.conditional = !head_.if_none_match.empty() || !head_.if_modified_since.empty();
 }
 
 }  // namespace portolan::sim

@@ -27,7 +27,10 @@ SharedAnswer WorldSite::RespondShared(const Request& request) const {
   if (place.place_class != PlaceClass::kPage || world_.KindOf(place) != PageKind::kNormal) {
     return {world_.Respond(request), nullptr};
   }
-  const uint64_t version = world_.Version(place, request.unix_ns);
+  // What is said about a page may change with each answer.
+  if (world_.SaysAnew(place)) return {world_.Respond(request), nullptr};
+  const uint64_t version = world_.BytesVersion(place, request.unix_ns) +
+                           (static_cast<uint64_t>(world_.StateOf(place, request.unix_ns)) << 62);
   thread_local std::string key;
   key.assign(request.tls ? "s" : "p");
   key += request.host;

@@ -122,8 +122,17 @@ FetchResponse MakeFetchResponse(Exchange&& exchange, std::string_view user_agent
     response.tls_cipher = "TLS_AES_128_GCM_SHA256";
   }
   if (exchange.requested) {
-    response.request_head = fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\n\r\n",
-                                        PathAndQueryOf(exchange.task.url), HostOf(exchange.task.url), user_agent);
+    response.request_head =
+        fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n", PathAndQueryOf(exchange.task.url), HostOf(exchange.task.url));
+    if (exchange.task.conditional()) {
+      const Validators& validators = exchange.task.last->validators;
+      const auto add = [&](std::string_view name, std::string_view value) {
+        if (IsValidator(value)) fmt::format_to(std::back_inserter(response.request_head), "{}: {}\r\n", name, value);
+      };
+      add("If-None-Match", validators.etag);
+      add("If-Modified-Since", validators.last_modified);
+    }
+    fmt::format_to(std::back_inserter(response.request_head), "User-Agent: {}\r\n\r\n", user_agent);
   }
   if (HasAnswer(exchange.outcome) && exchange.answer) {
     const Answer& answer = *exchange.answer;

@@ -1,16 +1,20 @@
 #include "sim/virtual/truth_result.h"
 
+#include <algorithm>
+#include <memory>
 #include <string_view>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "flow/url_record.h"
+#include "flow/visit_facts.h"
 #include "http/cache_control.h"
 #include "io/clock.h"
 #include "robots/fetch_policy.h"
 #include "robots/robots_tag.h"
 #include "robots/robots_txt.h"
 #include "sim/world/maze.h"
+#include "sim/world/sitemap_plan.h"
 #include "sim/world/web.h"
 
 namespace portolan::sim {
@@ -44,6 +48,10 @@ PageResult TruthResult::Make(const Exchange& exchange) {
                   .begin_unix_ns = exchange.begin_unix_ns};
   result.tls = exchange.tls;
   result.body_bytes = exchange.body_bytes;
+  if (exchange.task.revisit() || (visits_ && exchange.task.kind != UrlKind::kRobots)) {
+    result.visit = std::make_unique<Visit>();
+    result.visit->last = exchange.task.last;
+  }
   if (exchange.task.kind == UrlKind::kRobots) AddRobots(exchange, result);
   if (!HasAnswer(exchange.outcome)) return result;
 
@@ -61,9 +69,10 @@ PageResult TruthResult::Make(const Exchange& exchange) {
     }
   }
   if (exchange.task.kind == UrlKind::kRobots) return result;
+  if (result.status == 304 && !exchange.task.conditional()) result.outcome = FetchOutcome::kUnaskedNotModified;
   if (exchange.page_kind == PageKind::kNoindex) result.robots_flags |= RobotsTag::kNoIndex;
   if (exchange.page_kind == PageKind::kPageNofollow) result.robots_flags |= RobotsTag::kNoFollow;
-  if (exchange.status >= 300 && exchange.status < 400) {
+  if (exchange.status >= 300 && exchange.status < 400 && exchange.status != 304) {
     AddTarget(exchange, result);
   } else if (exchange.status == 200) {
     result.fingerprint = FingerprintOf(exchange);
@@ -72,9 +81,55 @@ PageResult TruthResult::Make(const Exchange& exchange) {
       StoreLe(&result.payload_sha1[i], static_cast<uint32_t>(Mix64(result.fingerprint + i)));
     }
     result.similarity = SimilarityOf(exchange);
-    AddLinks(exchange, result);
+    if (visits_ && exchange.place.place_class == PlaceClass::kSitemap) {
+      AddSitemap(exchange, result);
+    } else {
+      AddLinks(exchange, result);
+    }
   }
+  if (result.visit != nullptr) AddVisit(exchange, result);
   return result;
+}
+
+// What a PageMaker reads from the head of the same answer.
+void TruthResult::AddVisit(const Exchange& exchange, PageResult& result) {
+  VisitFields fields;
+  if (exchange.answer) {
+    fields.etag = FieldOf(*exchange.answer, "ETag");
+    fields.last_modified = FieldOf(*exchange.answer, "Last-Modified");
+    fields.cache_control = FieldOf(*exchange.answer, "Cache-Control");
+  }
+  if (result.status == 200) result.visit->payload_sha1 = result.payload_sha1;
+  AddVisitFacts(fields, exchange.task.conditional(), true, exchange.begin_unix_ns / kSecond, result);
+}
+
+void TruthResult::AddSitemap(const Exchange& exchange, PageResult& result) {
+  const Web& web = world_.web();
+  const Place& place = exchange.place;
+  const uint32_t hid = web.atlas.Hid(place.host);
+  std::string url;
+  const auto add = [&](const Place& target, uint8_t flags) {
+    url.clear();
+    web.AppendUrl(url, target);
+    result.links.Add(url, key_.Hash(url), HostKeyOf(target.host, url), flags);
+  };
+  if (IsSitemapIndex(web, hid, place.number)) {
+    for (uint64_t part = 1; part < web.paths.Sitemaps(hid); ++part) {
+      add({place.host, PlaceClass::kSitemap, part}, kFoundSitemap | kFoundSitemapFile);
+    }
+    return;
+  }
+  PlanSitemap(web, hid, place.number, exchange.begin_unix_ns, [&](const PlannedEntry& entry) {
+    LinkHint hint{.link = static_cast<uint32_t>(result.links.links.size()),
+                  .modified_s = static_cast<uint32_t>(std::clamp<int64_t>(entry.lastmod_s, 0, UINT32_MAX))};
+    if (entry.frequency) {
+      hint.every_s = entry.mean_change_s < 0    ? 1
+                     : entry.mean_change_s == 0 ? LinkHint::kNever
+                                                : static_cast<uint32_t>(std::min(entry.mean_change_s, 3e9));
+    }
+    add({place.host, PlaceClass::kPage, entry.page}, kFoundSitemap);
+    if (hint.modified_s != 0 || hint.every_s != 0) result.visit->hints.push_back(hint);
+  });
 }
 
 void TruthResult::AddTarget(const Exchange& exchange, PageResult& result) {
@@ -141,7 +196,8 @@ void TruthResult::AddRobots(const Exchange& exchange, PageResult& result) {
       robots.rules = parsed.rules;
       robots.crawl_delay_ms = parsed.crawl_delay_ms;
       for (const std::string& sitemap : parsed.sitemaps) {
-        result.links.Add(sitemap, key_.Hash(sitemap), HostKey(sitemap, key_), kFoundSitemap);
+        const uint8_t flags = visits_ ? kFoundSitemap | kFoundSitemapFile : kFoundSitemap;
+        result.links.Add(sitemap, key_.Hash(sitemap), HostKey(sitemap, key_), flags);
       }
       break;
     }
@@ -171,7 +227,7 @@ uint64_t TruthResult::FingerprintOf(const Exchange& exchange) const {
     const Web& web = world_.web();
     place.number = web.fate.Source(web.atlas.facts(web.atlas.Hid(place.host)).content, place.number);
   }
-  const uint64_t version = world_.Version(place, exchange.begin_unix_ns);
+  const uint64_t version = world_.BytesVersion(place, exchange.begin_unix_ns);
   uint64_t hash = Mix64(world_.seed() + static_cast<uint64_t>(place.place_class));
   for (const uint64_t part : {uint64_t{place.host.domain} << 32 | place.host.host, place.number, version}) {
     hash = Mix64(hash ^ Mix64(part + 0x9e3779b97f4a7c15));
@@ -193,8 +249,10 @@ uint64_t TruthResult::SimilarityOf(const Exchange& exchange) const {
     const uint32_t content = web.atlas.facts(web.atlas.Hid(place.host)).content;
     const PageKind kind = web.fate.Kind(content, number);
     if (kind == PageKind::kSoft404) return Mix64(kText);  // one text for all hosts
-    const uint64_t version = world_.Version({place.host, PlaceClass::kPage, number}, exchange.begin_unix_ns);
-    const uint64_t text = Mix64(Mix64(host + Mix64(web.Shown(content, number, kind))) + version);
+    const uint64_t shown = web.Shown(content, number, kind);
+    // A link to a new page, or another advertisement, does not change the text.
+    const uint64_t version = web.fate.Change(content, shown, exchange.begin_unix_ns).version;
+    const uint64_t text = Mix64(Mix64(host + Mix64(shown)) + version);
     return kind == PageKind::kNearDuplicate ? nearly(text, Mix64(number)) : text;
   };
   uint64_t bits = 0;

@@ -20,9 +20,9 @@ namespace portolan::sim {
 
 class TruthResult {
  public:
-  // `agent`: our product token; `key` is the crawl's. `world` outlives this.
-  TruthResult(const World& world, std::string agent, const HashKey& key)
-      : world_(world), agent_(std::move(agent)), key_(key), shown_(256) {}
+  // `agent`: our product token; `key` is the crawl's; `visits`: the crawl comes back. `world` outlives this.
+  TruthResult(const World& world, std::string agent, const HashKey& key, bool visits = false)
+      : world_(world), agent_(std::move(agent)), key_(key), visits_(visits), shown_(256) {}
 
   PageResult Make(const Exchange& exchange);
 
@@ -31,6 +31,8 @@ class TruthResult {
 
   void AddLinks(const Exchange& exchange, PageResult& result);
   void AddTarget(const Exchange& exchange, PageResult& result);
+  void AddSitemap(const Exchange& exchange, PageResult& result);
+  void AddVisit(const Exchange& exchange, PageResult& result);
   void AddRobots(const Exchange& exchange, PageResult& result);
   bool ShowOnce(uint64_t hash);
   // HostKey(url), without looking for the host in it where the same host was linked to lately.
@@ -42,6 +44,7 @@ class TruthResult {
   const World& world_;
   std::string agent_;
   const HashKey key_;
+  const bool visits_;
   // URLs that this page has shown: open addressing, the entries of other pages told apart by their stamp.
   std::vector<std::pair<uint64_t, uint64_t>> shown_;
   size_t shown_count_ = 0;

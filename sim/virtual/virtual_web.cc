@@ -39,7 +39,7 @@ VirtualWeb::VirtualWeb(const World& world, VirtualTime& time, FetchEvents& handl
       handler_(handler),
       hits_(hits),
       options_(std::move(options)),
-      truth_(world, options_.agent, options_.key) {}
+      truth_(world, options_.agent, options_.key, options_.visits) {}
 
 void VirtualWeb::Resolve(ResolveTask&& task) {
   ++counts_.resolves;
@@ -211,7 +211,8 @@ Exchange VirtualWeb::Plan(FetchTask&& task) {
 bool VirtualWeb::NeedsBytes(const Exchange& exchange) const {
   if (exchange.tls != world_.HostIsTls(exchange.place.host)) return true;  // a redirect to the right scheme
   if (options_.render || exchange.task.kind == UrlKind::kRobots) return true;
-  if (!exchange.task.etag.empty() || !exchange.task.last_modified.empty()) return true;
+  if (world_.StateOf(exchange.place, exchange.begin_unix_ns) != PageState::kAlive) return true;
+  if (world_.AnswersUnasked(exchange.place)) return true;
   if (exchange.place.place_class == PlaceClass::kNothing || exchange.place.place_class == PlaceClass::kRobots) {
     return true;
   }
@@ -233,23 +234,31 @@ void VirtualWeb::PlanAnswer(Exchange& exchange) {
   const auto transfer_ns = [this](uint64_t bytes) {
     return static_cast<int64_t>(static_cast<double>(bytes) / options_.bytes_per_second * 1e9);
   };
-  if (NeedsBytes(exchange)) {
-    ++counts_.rendered;
+  const bool bytes = NeedsBytes(exchange);
+  // What the answer says about change is in its head.
+  const bool visits = (options_.visits || exchange.task.revisit()) && exchange.place.place_class == PlaceClass::kPage &&
+                      exchange.page_kind != PageKind::kFault;
+  if (bytes || visits) {
+    if (bytes) ++counts_.rendered;
     Request request;
+    request.head_alone = !bytes;
     request.host = HostOf(exchange.task.url);
     request.path_and_query = PathAndQueryOf(exchange.task.url);
-    request.if_none_match = exchange.task.etag;
-    request.if_modified_since = exchange.task.last_modified;
+    if (exchange.task.conditional()) {
+      request.if_none_match = exchange.task.last->validators.etag;
+      request.if_modified_since = exchange.task.last->validators.last_modified;
+    }
     request.accept_encoding = options_.render ? std::string_view("gzip, deflate, br, zstd") : std::string_view();
     request.user_agent = options_.user_agent;
     request.tls = exchange.tls;
     request.unix_ns = exchange.begin_unix_ns;
     request.earlier = EarlierOf(exchange);
     exchange.answer = world_.Respond(request);
-    exchange.body_bytes = exchange.answer->body.size();
+    if (bytes || exchange.answer->status == 304) exchange.body_bytes = exchange.answer->body.size();
     exchange.took_ns = exchange.first_byte_ns + transfer_ns(exchange.body_bytes);
-    ApplyWireFault(options_.limits, exchange);
-    return;
+    if (bytes) return ApplyWireFault(options_.limits, exchange);
+    exchange.status = exchange.answer->status;
+    if (exchange.status != 200) return;
   }
   exchange.took_ns = exchange.first_byte_ns + transfer_ns(exchange.body_bytes);
   exchange.status = 200;
@@ -295,6 +304,7 @@ void VirtualWeb::Tell(const Exchange& exchange) {
   hit.method = "GET";
   hit.path_and_query = PathAndQueryOf(exchange.task.url);
   hit.user_agent = options_.user_agent;
+  hit.conditional = exchange.task.conditional();
   hit.status = exchange.status;
   hit.bytes = exchange.body_bytes;
   hits_->OnHit(hit);

@@ -62,6 +62,7 @@ class VirtualWeb : public FetchPort {
       bool silent = true;       // false: failures come at once (no route, SERVFAIL)
     };
     std::vector<Outage> outages;
+    bool visits = false;     // the crawl comes back: results have PageResult::visit, and sitemaps name their pages
     HashKey key;             // the crawl's: links come with their hashes
     size_t descriptors = 0;  // the most requests in progress; more end in kShortage. 0: any number
   };

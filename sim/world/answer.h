@@ -22,7 +22,8 @@ struct Request {
   std::string_view accept_encoding;  // "" : identity only
   std::string_view user_agent;
   bool tls = false;
-  int64_t unix_ns = 0;  // the world's time: pages change with it
+  bool head_alone = false;  // of a healthy page the body is not needed: it stays empty
+  int64_t unix_ns = 0;      // the world's time: pages change with it
   // How many requests this client made to this URL before: answers such as "503, then fine" depend on it.
   uint32_t earlier = 0;
 };

@@ -51,6 +51,11 @@ enum class Salt : uint64_t {
   kText,
   kNavigation,
   kMaze,
+  kBirth,
+  kDeath,
+  kBoilerplate,
+  kHostHabits,
+  kUnasked,
 };
 
 constexpr uint64_t Draw(uint64_t seed, Salt salt, uint64_t a, uint64_t b = 0) {

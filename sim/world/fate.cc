@@ -1,7 +1,6 @@
 #include "sim/world/fate.h"
 
 #include <algorithm>
-#include <array>
 
 namespace portolan::sim {
 namespace {
@@ -15,6 +14,7 @@ Fate::Fate(const WorldParams& params, uint64_t seed, const Atlas& atlas)
       atlas_(atlas),
       loop_(params.redirect_loop / kChildless),
       change_ns_(params.change_days * 86400e9),
+      change_sigma_(params.change_sigma),
       epoch_ns_(static_cast<int64_t>(params.epoch_s) * 1'000'000'000) {
   // In the order of WireFault from kReset on.
   const double faults[kFaults] = {params.fault_reset,           params.fault_reset_in_body,
@@ -120,31 +120,15 @@ uint64_t Fate::Source(uint32_t content, uint64_t page) const {
   return 0;
 }
 
+double Fate::ChangeNs(uint32_t content, uint64_t page) const {
+  if (change_ns_ <= 0) return 0;
+  return std::max(1e9, Lognormal(Draw(seed_, Salt::kChangeRate, content, page), change_ns_, change_sigma_));
+}
+
 LastChangeOf Fate::Change(uint32_t content, uint64_t page, int64_t unix_ns) const {
   if (change_ns_ <= 0 || unix_ns <= epoch_ns_) return {0, epoch_ns_};
   const uint64_t rate = Draw(seed_, Salt::kChangeRate, content, page);
-  const double window_ns = std::max(1e9, Lognormal(rate, change_ns_, 1));
-  const double since = static_cast<double>(unix_ns - epoch_ns_);
-  const auto last = static_cast<int64_t>(since / window_ns);
-  // A window is empty with probability 1/e, so few are looked at.
-  for (int64_t window = last; window >= 0; --window) {
-    uint64_t row = Draw(rate, Salt::kChange, static_cast<uint64_t>(window));
-    // Poisson of mean 1: as many as uniform numbers can be multiplied before the product falls below 1/e.
-    std::array<double, 12> times;
-    size_t count = 0;
-    double product = Unit(NextDraw(row));
-    while (product > 0.36787944117144233 && count < times.size()) {
-      times[count++] = Unit(NextDraw(row));
-      product *= Unit(NextDraw(row));
-    }
-    std::sort(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count));
-    for (size_t i = count; i > 0; --i) {
-      const double at = (static_cast<double>(window) + times[i - 1]) * window_ns;
-      if (at > since) continue;
-      return {(static_cast<uint64_t>(window) << 4) + i, epoch_ns_ + static_cast<int64_t>(at)};
-    }
-  }
-  return {0, epoch_ns_};
+  return LastEvent(rate, Salt::kChange, ChangeNs(content, page), epoch_ns_, unix_ns);
 }
 
 }  // namespace portolan::sim

@@ -3,8 +3,7 @@
 // All are asked of the content host (HostFacts::content), so that mirrors share them. Only pages without children in
 // the tree of their host can get a faulty kind.
 //
-// Changes are a Poisson process: time is cut into windows of the page's mean interval, each window draws how many
-// changes it has (Poisson of mean 1) and when. The version is the window and the index of the last change.
+// Changes are a Poisson process (life.h).
 
 #pragma once
 
@@ -12,14 +11,10 @@
 
 #include "sim/world/atlas.h"
 #include "sim/world/draw.h"
+#include "sim/world/life.h"
 #include "sim/world/paths.h"
 
 namespace portolan::sim {
-
-struct LastChangeOf {
-  uint64_t version = 0;  // 0: as it was made
-  int64_t unix_ns = 0;
-};
 
 class Fate {
  public:
@@ -46,6 +41,8 @@ class Fate {
   bool IsPortable(uint32_t content, uint64_t page) const;
 
   LastChangeOf Change(uint32_t content, uint64_t page, int64_t unix_ns) const;
+  // The mean time between two changes of the page; 0: it never changes.
+  double ChangeNs(uint32_t content, uint64_t page) const;
 
  private:
   static constexpr size_t kKinds = 14;
@@ -57,6 +54,7 @@ class Fate {
   double fault_sums_[kFaults] = {};
   double loop_;
   double change_ns_;
+  double change_sigma_;
   int64_t epoch_ns_;
 };
 

@@ -1,8 +1,9 @@
 // The hit log: what clients did to the simulated web, one line of tab-separated fields per event, in the order of time.
 //
 //   H <unix_ns> <connection> <address> <host> <tls 0|1> <method> <path and query> <status> <bytes sent> <end_ns> <user
-//   agent> <http 1|2>
-//       a request that was read whole at unix_ns; answered (or given up) at end_ns, over HTTP/1 or HTTP/2
+//   agent> <http 1|2|1c|2c>
+//       a request that was read whole at unix_ns; answered (or given up) at end_ns, over HTTP/1 or HTTP/2; c: it was
+//       conditional
 //   O <unix_ns> <connection> <address> <port>      a connection was accepted
 //   C <unix_ns> <connection>                       and the client has closed it, or the server did not wait longer
 //   D <unix_ns> <name> <type> <rcode>              a DNS question
@@ -35,6 +36,7 @@ struct Hit {
   std::string_view host;
   bool tls = false;
   bool http2 = false;
+  bool conditional = false;  // with If-None-Match or If-Modified-Since
   std::string_view method;
   std::string_view path_and_query;
   std::string_view user_agent;

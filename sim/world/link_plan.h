@@ -31,13 +31,17 @@ struct PlannedLink {
 // Runs sink(const PlannedLink&) over the links of numbered page `page` of content host `content` as host `served`
 // shows it. REQUIRES: served is content or a mirror of it.
 template <typename Sink>
-void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, uint64_t version, Sink&& sink) {
+void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, uint64_t version, int64_t unix_ns,
+              Sink&& sink) {
   const WorldParams& params = web.params;
   const Atlas& atlas = web.atlas;
   const HostId self = atlas.IdOf(served);
   const HostId id = atlas.IdOf(content);
   const HostFacts& facts = atlas.facts(content);
   const uint64_t pages = atlas.Pages(content);
+  // Newborn pages are linked from their parent and from the home page only, so that no other page changes at a birth.
+  const uint64_t always = web.life.FirstNewborn(content);
+  const uint64_t born = web.life.has_births() ? web.life.Born(content, unix_ns) : pages;
   uint64_t row = Draw(web.seed, Salt::kPageLinks, content, page);
   const double wanted = Lognormal(NextDraw(row), params.links_mean, params.links_sigma);
   const uint64_t total = static_cast<uint64_t>(std::min(wanted + 0.5, static_cast<double>(params.links_max)));
@@ -59,10 +63,17 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
     to_page(id, content, page, false);
   }
   link.region = Region::kNavigation;
-  for (uint64_t i = 0, n = std::min({params.links_nav, pages, total}); i < n; ++i) to_page(self, served, i, true);
+  for (uint64_t i = 0, n = std::min({params.links_nav, always, total}); i < n; ++i) to_page(self, served, i, true);
   link.region = Region::kBody;
-  for (uint64_t child = kPageBranch * page + 1; child <= kPageBranch * page + kPageBranch && child < pages; ++child) {
+  for (uint64_t child = kPageBranch * page + 1; child <= kPageBranch * page + kPageBranch && child < born; ++child) {
     to_page(self, served, child, true);
+  }
+  if (page == 0 && web.life.has_births()) {
+    const uint64_t oldest = std::max(always, born - std::min(born, Life::kNewest));
+    for (uint64_t newest = born; newest > oldest; --newest) {
+      to_page(self, served, newest - 1, true);
+      --made;  // beside what the page would have
+    }
   }
   if (page == 0) {
     const uint32_t hosts = atlas.Hosts(id.domain);
@@ -138,6 +149,7 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
       link.hid = served;
       link.local = true;
       link.nofollow = false;
+      if (link.target.number >= always) continue;
     } else {
       spread -= both;
       const double unit = Unit(draw);
@@ -152,6 +164,7 @@ void PlanPage(const Web& web, uint32_t served, uint32_t content, uint64_t page, 
         const double skew = Unit(more << 8);
         number = static_cast<uint64_t>(static_cast<double>(atlas.Pages(link.hid)) * skew * skew * skew);
       }
+      if (web.life.has_births() && number >= web.life.FirstNewborn(atlas.facts(link.hid).content)) number = 0;
       link.target = {host, PlaceClass::kPage, number};
       link.local = false;
       link.nofollow = ((more >> 3) & 255) < nofollow_below;

@@ -265,7 +265,7 @@ void RenderPage(const Web& web, const PageLook& look, std::string& out) {
   spelling.base_path = base;
 
   std::vector<PlannedLink>& links = PlanBuffer();
-  PlanPage(web, look.served, look.content, look.page, look.version,
+  PlanPage(web, look.served, look.content, look.page, look.version, look.unix_ns,
            [&](const PlannedLink& link) { links.push_back(link); });
   // What marks a version, or a near duplicate.
   const uint64_t mark = Mix64(look.version + look.twist * 0x9e3779b97f4a7c15);
@@ -275,6 +275,14 @@ void RenderPage(const Web& web, const PageLook& look, std::string& out) {
   edition.append(digits, static_cast<size_t>(end - digits));
   edition += "\">\n";
   WriteLinks(writer, web, spelling, web.atlas.facts(look.served).tls, links, edition);
+  if (look.boilerplate != 0) {
+    out += "<div id=\"footer\" class=\"ads\"><p>";
+    for (uint64_t i = 0; i < 3; ++i) {
+      writer.Anchor(Mix64(look.boilerplate + i * 0x9e3779b97f4a7c15));
+      out += ' ';
+    }
+    out += "</p></div>\n";
+  }
   if (look.twist != 0) {
     out += "<p>";
     for (int i = 0; i < 4; ++i) {

@@ -16,7 +16,9 @@ struct PageLook {
   uint32_t content = 0;  // and the one that it is from
   uint64_t page = 0;     // whose links and text these are; of a duplicate: the source
   uint64_t version = 0;
-  uint64_t twist = 0;  // near duplicates: not 0, changes a few words
+  int64_t unix_ns = 0;       // which pages are born
+  uint64_t boilerplate = 0;  // not 0: a version of what stands around the text
+  uint64_t twist = 0;        // near duplicates: not 0, changes a few words
   bool noindex = false;
   bool nofollow = false;
 };

@@ -57,7 +57,26 @@ struct WorldParams {
   double validators = 0.9;        // of hosts: ETag and Last-Modified
   double latency_ms = 80;         // mean of a healthy answer in the virtual world
   double change_days = 30;        // mean time between two changes of a page; 0: nothing ever changes
+  double change_sigma = 1;        // of the lognormal of that time over the pages
   uint64_t epoch_s = 1767225600;  // when the world was made (2026-01-01); versions count from here
+
+  // What else changes in time (life.h), and what is said about it.
+  double boilerplate = 0;       // of pages: bytes around the text change, and the text does not, …
+  double boilerplate_days = 1;  // … on average so often
+  double born = 0;              // of the pages of a host: born after the epoch, …
+  double born_days = 60;        // … within this time
+  double dying = 0;             // of pages: they die, …
+  double life_days = 60;        // … on average after this time
+  double etag_random = 0;       // of hosts: a new ETag with each answer
+  double modified_now = 0;      // of hosts: Last-Modified is always now
+  double modified_future = 0;   // of hosts: always a month ahead
+  double stuck_304 = 0;         // of hosts: 304 to every conditional request
+  double unasked_304 = 0;       // of pages: 304 to requests that are not conditional
+  double max_age = 0;           // of hosts: Cache-Control with half of a page's mean time between changes
+  double lastmod_absent = 0;    // of sitemaps: no lastmod
+  double lastmod_lying = 0;     // of sitemaps: every lastmod is today
+  double lastmod_time = 0;      // of sitemaps: lastmod has the time, not only the date
+  double changefreq = 0;        // of sitemaps: with <changefreq>; "always" where lastmod lies
 
   // Network.
   uint16_t http_port = 0;  // 0: the default, and no port in URLs

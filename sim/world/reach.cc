@@ -41,11 +41,12 @@ Reach Enumerate(const World& world, const ReachOptions& options) {
       mark(target.same_host ? hid : target.hid, target.page);
       return;
     }
-    if (!web.fate.ShowsBody(content, page)) return;
+    if (!web.fate.ShowsBody(content, page) || web.life.AnswersUnasked(content, page)) return;
+    if (web.StateOf(content, page, options.unix_ns) != PageState::kAlive) return;
     if (kind == PageKind::kPageNofollow && !options.follow_nofollow) return;
     const uint64_t shown = web.Shown(content, page, kind);
     const uint64_t version = web.fate.Change(content, shown, options.unix_ns).version;
-    PlanPage(web, hid, content, shown, version, [&](const PlannedLink& link) {
+    PlanPage(web, hid, content, shown, version, options.unix_ns, [&](const PlannedLink& link) {
       ++reach.links;
       if (link.target.place_class != PlaceClass::kPage) {
         ++(link.target.place_class == PlaceClass::kSpam ? reach.spam_links : reach.trap_links);

@@ -8,6 +8,7 @@
 #include "sim/world/coding.h"
 #include "sim/world/maze.h"
 #include "sim/world/page_html.h"
+#include "sim/world/sitemap_plan.h"
 #include "sim/world/words.h"
 
 namespace portolan::sim {
@@ -17,6 +18,27 @@ constexpr int64_t kSecond = 1'000'000'000;
 
 std::string_view PathOnly(std::string_view path_and_query) {
   return path_and_query.substr(0, path_and_query.find('?'));
+}
+
+void AppendLastmod(int64_t unix_s, bool has_time, std::string& out) {
+  const std::chrono::year_month_day date{std::chrono::sys_days(std::chrono::days(unix_s / 86400))};
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, "<lastmod>{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                 static_cast<unsigned>(date.day()));
+  const int64_t s = unix_s % 86400;
+  if (has_time) fmt::format_to(to, "T{:02}:{:02}:{:02}Z", s / 3600, s / 60 % 60, s % 60);
+  out += "</lastmod>";
+}
+
+std::string_view FrequencyOf(double mean_s) {
+  constexpr double kDay = 86400;
+  return mean_s < 0            ? "always"
+         : mean_s == 0         ? "never"
+         : mean_s < kDay / 4   ? "hourly"
+         : mean_s < 3 * kDay   ? "daily"
+         : mean_s < 15 * kDay  ? "weekly"
+         : mean_s < 120 * kDay ? "monthly"
+                               : "yearly";
 }
 
 }  // namespace
@@ -120,17 +142,45 @@ Answer Responder::Respond(const Request& request) const {
   return answer;
 }
 
-bool Responder::Validate(const Request& request, uint32_t hid, uint64_t page, const LastChangeOf& change,
+bool Responder::Validate(const Request& request, uint32_t hid, uint64_t page, const PageLook& look,
                          Answer& answer) const {
   const HostFacts& facts = web_.atlas.facts(hid);
+  const bool conditional = !request.if_none_match.empty() || !request.if_modified_since.empty();
+  if (web_.life.SaysMaxAge(hid)) {
+    const double half_s = web_.fate.ChangeNs(facts.content, look.page) / 2e9;
+    answer.headers.emplace_back("Cache-Control", fmt::format("max-age={}", static_cast<uint64_t>(half_s)));
+  }
   if (!facts.validators) return false;
-  const uint64_t identity = Draw(web_.seed, Salt::kPageText, facts.content, Mix64(page) + change.version);
+  const LastChangeOf contents = web_.Contents(facts.content, look.page, request.unix_ns);
+  const LastChangeOf around = web_.life.Boilerplate(facts.content, look.page, request.unix_ns);
+  uint64_t identity = Draw(web_.seed, Salt::kPageText, facts.content, Mix64(page) + contents.version);
+  if (around.version != 0) identity = Mix64(identity + around.version);
+  int64_t modified_s = std::max(contents.unix_ns, around.unix_ns) / kSecond;
+  const int64_t now_s = request.unix_ns / kSecond;
+  bool has_tag = true;
+  switch (web_.life.Validators(hid)) {
+    case ValidatorHabit::kTrue:
+    case ValidatorHabit::kStuck:
+      break;
+    case ValidatorHabit::kEtagRandom:
+      identity = Mix64(identity ^ Mix64(static_cast<uint64_t>(request.unix_ns)));
+      break;
+    case ValidatorHabit::kNow:
+      modified_s = now_s;
+      has_tag = false;
+      break;
+    case ValidatorHabit::kFuture:
+      modified_s = now_s + 30 * 86400;
+      has_tag = false;
+      break;
+  }
   const std::string tag = fmt::format("\"{:016x}\"", identity);
-  const int64_t modified_s = change.unix_ns / kSecond;
-  answer.headers.emplace_back("ETag", tag);
+  if (has_tag) answer.headers.emplace_back("ETag", tag);
   answer.headers.emplace_back("Last-Modified", HttpDate(modified_s));
   bool same = false;
-  if (!request.if_none_match.empty()) {
+  if (web_.life.Validators(hid) == ValidatorHabit::kStuck) {
+    same = conditional;
+  } else if (has_tag && !request.if_none_match.empty()) {
     same = request.if_none_match == "*" || request.if_none_match.find(tag) != std::string_view::npos;
   } else if (!request.if_modified_since.empty()) {
     same = ParseHttpDate(request.if_modified_since) >= modified_s;
@@ -216,6 +266,15 @@ void Responder::Page(const Request& request, uint32_t hid, uint64_t page, Answer
   const HostFacts& facts = web_.atlas.facts(hid);
   const PageKind kind = web_.fate.Kind(facts.content, page);
   const uint64_t draw = Draw(web_.seed, Salt::kPageWire, facts.content, page);
+  if (const PageState state = web_.StateOf(facts.content, page, request.unix_ns); state != PageState::kAlive) {
+    const bool gone = state == PageState::kDead && web_.life.SaysGone(facts.content, page);
+    return Notice(gone ? 410 : 404, gone ? "Gone" : "Not found", answer);
+  }
+  if (web_.life.AnswersUnasked(facts.content, page) && request.if_none_match.empty() &&
+      request.if_modified_since.empty()) {
+    answer.status = 304;
+    return;
+  }
   switch (kind) {
     case PageKind::kRedirect:
     case PageKind::kRedirectLoop:
@@ -248,16 +307,18 @@ void Responder::Page(const Request& request, uint32_t hid, uint64_t page, Answer
   look.content = facts.content;
   look.page = web_.Shown(facts.content, page, kind);
   if (kind == PageKind::kNearDuplicate) look.twist = page;
-  const LastChangeOf change = web_.fate.Change(facts.content, look.page, request.unix_ns);
-  look.version = change.version;
+  look.version = web_.fate.Change(facts.content, look.page, request.unix_ns).version;
+  look.boilerplate = web_.life.Boilerplate(facts.content, look.page, request.unix_ns).version;
+  look.unix_ns = request.unix_ns;
   const bool in_header = (draw & 16) != 0;
   if (kind == PageKind::kNoindex || kind == PageKind::kPageNofollow) {
     const bool noindex = kind == PageKind::kNoindex;
     (noindex ? look.noindex : look.nofollow) = !in_header;
     if (in_header) answer.headers.emplace_back("X-Robots-Tag", noindex ? "noindex" : "nofollow");
   }
-  if (kind != PageKind::kFault && Validate(request, hid, page, change, answer)) return;
+  if (kind != PageKind::kFault && Validate(request, hid, page, look, answer)) return;
   answer.headers.emplace_back("Content-Type", ContentType(hid));
+  if (request.head_alone) return;
   RenderPage(web_, look, answer.body);
   if (kind == PageKind::kFault) return Fault(hid, page, answer);
   Encode(request, hid, answer);
@@ -293,7 +354,7 @@ void Responder::Sitemap(const Request& request, uint32_t hid, uint64_t part, Ans
   const uint64_t files = web_.paths.Sitemaps(hid);
   std::string& out = answer.body;
   out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-  if (part == 0 && files > 1) {
+  if (IsSitemapIndex(web_, hid, part)) {
     out += "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
     for (uint64_t i = 1; i < files; ++i) {
       out += "<sitemap><loc>";
@@ -303,15 +364,11 @@ void Responder::Sitemap(const Request& request, uint32_t hid, uint64_t part, Ans
     }
     out += "</sitemapindex>\n";
   } else {
-    const uint64_t entries = web_.params.sitemap_entries;
-    const uint64_t first = part == 0 ? 0 : (part - 1) * entries;
-    const uint64_t last = std::min(first + entries, web_.atlas.Pages(hid));
     out += "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
     std::string path;
-    for (uint64_t page = first; page < last; ++page) {
-      if (web_.paths.SectionOf(facts.content, page).index >= 0) continue;  // sites name what they want to be seen
+    PlanSitemap(web_, hid, part, request.unix_ns, [&](const PlannedEntry& entry) {
       path.clear();
-      web_.paths.AppendPage(path, facts.content, page);
+      web_.paths.AppendPage(path, facts.content, entry.page);
       out += "<url><loc>";
       out += origin;
       for (const char c : path) {
@@ -321,12 +378,13 @@ void Responder::Sitemap(const Request& request, uint32_t hid, uint64_t part, Ans
           out += c;
         }
       }
-      const LastChangeOf change = web_.fate.Change(facts.content, page, request.unix_ns);
-      const std::chrono::year_month_day date{
-          std::chrono::sys_days(std::chrono::days(change.unix_ns / kSecond / 86400))};
-      out += fmt::format("</loc><lastmod>{:04}-{:02}-{:02}</lastmod></url>\n", static_cast<int>(date.year()),
-                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-    }
+      out += "</loc>";
+      if (entry.lastmod_s != 0) AppendLastmod(entry.lastmod_s, entry.lastmod_time, out);
+      if (entry.frequency) {
+        fmt::format_to(std::back_inserter(out), "<changefreq>{}</changefreq>", FrequencyOf(entry.mean_change_s));
+      }
+      out += "</url>\n";
+    });
     out += "</urlset>\n";
   }
   if (PathOnly(request.path_and_query).ends_with(".gz")) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "sim/world/page_html.h"
 #include "sim/world/web.h"
 
 namespace portolan::sim {
@@ -23,7 +24,7 @@ class Responder {
   void Robots(const Request& request, uint32_t hid, uint64_t hop, Answer& answer) const;
   void Sitemap(const Request& request, uint32_t hid, uint64_t part, Answer& answer) const;
   // True where the client has this version already: the answer is then a 304.
-  bool Validate(const Request& request, uint32_t hid, uint64_t page, const LastChangeOf& change, Answer& answer) const;
+  bool Validate(const Request& request, uint32_t hid, uint64_t page, const PageLook& look, Answer& answer) const;
   void Redirect(uint32_t hid, uint64_t page, Answer& answer) const;
   void Fault(uint32_t hid, uint64_t page, Answer& answer) const;
   void Encode(const Request& request, uint32_t hid, Answer& answer) const;

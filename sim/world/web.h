@@ -5,6 +5,7 @@
 #include "sim/world/atlas.h"
 #include "sim/world/fate.h"
 #include "sim/world/host_robots.h"
+#include "sim/world/life.h"
 #include "sim/world/params.h"
 #include "sim/world/paths.h"
 #include "sim/world/text_pool.h"
@@ -18,6 +19,7 @@ struct Web {
         atlas(params, seed),
         paths(params, seed, atlas),
         fate(params, seed, atlas),
+        life(params, seed, atlas),
         robots(params, seed, atlas, paths),
         texts(seed) {}
 
@@ -32,11 +34,27 @@ struct Web {
     return kind == PageKind::kDuplicate || kind == PageKind::kNearDuplicate ? fate.Source(content, page) : page;
   }
 
+  // The contents that the page shows at that time: its own changes, and the newborn pages that it links to. Both rise.
+  LastChangeOf Contents(uint32_t content, uint64_t shown, int64_t unix_ns) const {
+    LastChangeOf change = fate.Change(content, shown, unix_ns);
+    if (!life.has_births()) return change;
+    const LastChangeOf births = life.Newborn(content, shown, unix_ns);
+    return {change.version + (births.version << 40), std::max(change.unix_ns, births.unix_ns)};
+  }
+  int64_t DeathNs(uint32_t content, uint64_t page) const {
+    return life.DeathNs(content, page, fate.Kind(content, page) == PageKind::kNormal);
+  }
+  PageState StateOf(uint32_t content, uint64_t page, int64_t unix_ns) const {
+    if (life.has_births() && life.BirthNs(content, page) > unix_ns) return PageState::kUnborn;
+    return DeathNs(content, page) <= unix_ns ? PageState::kDead : PageState::kAlive;
+  }
+
   const WorldParams params;
   const uint64_t seed;
   const Atlas atlas;
   const Paths paths;
   const Fate fate;
+  const Life life;
   const HostRobots robots;
   const TextPools texts;
 };

@@ -226,11 +226,12 @@ void World::Links(const Place& place, int64_t unix_ns, const std::function<void(
     case PlaceClass::kPage: {
       const uint32_t hid = web.atlas.Hid(place.host);
       const uint32_t content = web.atlas.facts(hid).content;
-      if (!web.fate.ShowsBody(content, place.number)) return;
+      if (!web.fate.ShowsBody(content, place.number) || web.life.AnswersUnasked(content, place.number)) return;
+      if (web.StateOf(content, place.number, unix_ns) != PageState::kAlive) return;
       const PageKind kind = web.fate.Kind(content, place.number);
       all_nofollow = kind == PageKind::kPageNofollow;
       const uint64_t shown = web.Shown(content, place.number, kind);
-      PlanPage(web, hid, content, shown, web.fate.Change(content, shown, unix_ns).version, sink);
+      PlanPage(web, hid, content, shown, web.fate.Change(content, shown, unix_ns).version, unix_ns, sink);
       return;
     }
     case PlaceClass::kCalendar:
@@ -275,7 +276,61 @@ uint64_t World::Version(const Place& place, int64_t unix_ns) const {
   if (place.place_class != PlaceClass::kPage) return 0;
   const uint32_t content = web.atlas.facts(web.atlas.Hid(place.host)).content;
   const uint64_t shown = web.Shown(content, place.number, web.fate.Kind(content, place.number));
-  return web.fate.Change(content, shown, unix_ns).version;
+  return web.Contents(content, shown, unix_ns).version;
+}
+
+uint64_t World::BytesVersion(const Place& place, int64_t unix_ns) const {
+  const Web& web = impl_->web;
+  if (place.place_class != PlaceClass::kPage) return 0;
+  const uint32_t content = web.atlas.facts(web.atlas.Hid(place.host)).content;
+  const uint64_t shown = web.Shown(content, place.number, web.fate.Kind(content, place.number));
+  const uint64_t around = web.life.Boilerplate(content, shown, unix_ns).version;
+  const uint64_t version = web.Contents(content, shown, unix_ns).version;
+  return around == 0 ? version : Mix64(Mix64(version + 1) + around);
+}
+
+bool World::AnswersUnasked(const Place& place) const {
+  const Web& web = impl_->web;
+  if (place.place_class != PlaceClass::kPage || place.host.domain >= web.atlas.domains()) return false;
+  return web.life.AnswersUnasked(web.atlas.facts(web.atlas.Hid(place.host)).content, place.number);
+}
+
+bool World::SaysAnew(const Place& place) const {
+  const Web& web = impl_->web;
+  if (place.host.domain >= web.atlas.domains()) return false;
+  const ValidatorHabit habit = web.life.Validators(web.atlas.Hid(place.host));
+  return habit == ValidatorHabit::kEtagRandom || habit == ValidatorHabit::kNow || habit == ValidatorHabit::kFuture;
+}
+
+PageState World::StateOf(const Place& place, int64_t unix_ns) const {
+  const Web& web = impl_->web;
+  if (place.place_class != PlaceClass::kPage || place.host.domain >= web.atlas.domains()) return PageState::kAlive;
+  return web.StateOf(web.atlas.facts(web.atlas.Hid(place.host)).content, place.number, unix_ns);
+}
+
+int64_t World::BirthNs(const Place& place) const {
+  const Web& web = impl_->web;
+  if (place.place_class != PlaceClass::kPage) return static_cast<int64_t>(web.params.epoch_s) * 1'000'000'000;
+  return web.life.BirthNs(web.atlas.facts(web.atlas.Hid(place.host)).content, place.number);
+}
+
+int64_t World::DeathNs(const Place& place) const {
+  const Web& web = impl_->web;
+  if (place.place_class != PlaceClass::kPage) return Life::kNever;
+  return web.DeathNs(web.atlas.facts(web.atlas.Hid(place.host)).content, place.number);
+}
+
+double World::MeanChangeNs(const Place& place) const {
+  const Web& web = impl_->web;
+  if (place.place_class != PlaceClass::kPage) return 0;
+  const uint32_t content = web.atlas.facts(web.atlas.Hid(place.host)).content;
+  return web.fate.ChangeNs(content, web.Shown(content, place.number, web.fate.Kind(content, place.number)));
+}
+
+double World::Importance(const Place& place) const {
+  if (place.place_class != PlaceClass::kPage) return 0;
+  return Pow(1.0 + place.host.domain, -0.5) * Pow(1.0 + place.host.host, -0.25) *
+         Pow(1.0 + static_cast<double>(place.number), -0.5);
 }
 
 int64_t World::LastChange(const Place& place, int64_t unix_ns) const {
@@ -283,7 +338,7 @@ int64_t World::LastChange(const Place& place, int64_t unix_ns) const {
   if (place.place_class != PlaceClass::kPage) return static_cast<int64_t>(web.params.epoch_s) * 1'000'000'000;
   const uint32_t content = web.atlas.facts(web.atlas.Hid(place.host)).content;
   const uint64_t shown = web.Shown(content, place.number, web.fate.Kind(content, place.number));
-  return web.fate.Change(content, shown, unix_ns).unix_ns;
+  return web.Contents(content, shown, unix_ns).unix_ns;
 }
 
 Answer World::Respond(const Request& request) const { return impl_->responder.Respond(request); }

@@ -81,6 +81,9 @@ enum class PageKind : uint8_t {
   kNoindex,        // meta robots or X-Robots-Tag: noindex
   kPageNofollow,   // meta robots nofollow: its links are not to be followed
 };
+// Where a numbered page is in its life (life.h).
+enum class PageState : uint8_t { kUnborn, kAlive, kDead };
+
 inline constexpr size_t kPageKinds = 14;
 std::string_view PageKindName(PageKind kind);
 
@@ -137,6 +140,20 @@ class World {
   bool TlsWorks(HostId host) const;                               // true for plain HTTP
   uint64_t Version(const Place& place, int64_t unix_ns) const;    // rises with each change
   int64_t LastChange(const Place& place, int64_t unix_ns) const;  // unix_ns of it
+  // Another number for other bytes: advertisements and dates around the text count as well.
+  uint64_t BytesVersion(const Place& place, int64_t unix_ns) const;
+  // It answers 304 to a request that is not conditional.
+  bool AnswersUnasked(const Place& place) const;
+  // Its server sends another ETag or Last-Modified with each answer.
+  bool SaysAnew(const Place& place) const;
+  // Of numbered pages; other places are always alive.
+  PageState StateOf(const Place& place, int64_t unix_ns) const;
+  int64_t BirthNs(const Place& place) const;      // unix; the epoch for pages that were always there
+  int64_t DeathNs(const Place& place) const;      // INT64_MAX: never
+  double MeanChangeNs(const Place& place) const;  // mean time between two changes of its own contents; 0: none
+  // How much the page matters: falls with the rank of its domain and with its number, as in-links do. Home pages of the
+  // first domain have 1.
+  double Importance(const Place& place) const;
 
   // The web itself.
   Answer Respond(const Request& request) const;

@@ -99,6 +99,12 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
     fmt::print("  near       {} with nearly the text of another one ('portolan dups' lists them)\n",
                Counted(near, "page"));
   }
+  if (const uint64_t revisits = status.value("revisits", 0ULL); revisits > 0) {
+    const uint64_t not_modified = status.contains("done") ? status["done"].value("not_modified", 0ULL) : 0;
+    fmt::print("  revisits   {}: {} not modified, {} with the same bytes, {} gone; {} were conditional\n", revisits,
+               not_modified, status.value("unchanged", 0ULL), status.value("gone", 0ULL),
+               status.value("conditional", 0ULL));
+  }
   fmt::print("  links      {} found, {} out of scope\n", status.value("links", 0ULL),
              status.value("out_of_scope", 0ULL));
   fmt::print("  hosts      {}{} crawled in the last run, {} in memory\n", status.value("hosts_crawled", 0ULL),

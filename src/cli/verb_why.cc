@@ -127,6 +127,13 @@ bool JudgeByLog(Finding& finding) {
   const uint64_t attempt = last.value("attempt", uint64_t{1});
   finding.verdict = fmt::format("done: {} on {}{}", WordsOf(last), time,
                                 attempt > 1 ? fmt::format(", at attempt {}", attempt) : std::string());
+  if (const std::string visit = last.value("visit", ""); !visit.empty()) {
+    finding.verdict += last.value("gone", false) ? "; it was there before, and is gone"
+                       : visit == "other"        ? "; its bytes are others than at the visit before"
+                       : visit == "unknown"
+                           ? ""
+                           : fmt::format("; it is as it was fetched on {}", last.value("unchanged_since", "?"));
+  }
   if (last.value("dropped", false)) {
     finding.verdict += fmt::format("; not kept, and its links were not followed: {} excludes it", rule);
   } else if (last.contains("duplicate_of")) {

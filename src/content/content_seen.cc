@@ -73,7 +73,7 @@ Result<std::unique_ptr<ContentSeen>> ContentSeen::Open(Env& env, const Manifest&
       .segment_size = std::clamp<uint64_t>(options.memory / 8, uint64_t{1} << 20, uint64_t{64} << 20)};
   ASSIGN_OR_RETURN(auto log, DiskQueue::Open(env, manifest, first));
   std::unique_ptr<ContentSeen> seen(new ContentSeen(options, std::move(log), std::move(drum)));
-  if (seen->drum_->plan().empty_room() < kTuples) {
+  if (seen->drum_->plan().empty_room() < kMostCalls * kTuples) {
     return Fail(ErrorCode::kInvalidArgument,
                 fmt::format("{}: {} bytes of memory are too few", options.name, old.memory));
   }

@@ -91,7 +91,9 @@ class ContentSeen : public Checkpointable {
     uint8_t type = 0;
   };
 
-  bool HasRoom() const { return drum_->Room(kMaxAux) >= kTuples; }
+  // Room for that many calls of Look or Remove.
+  bool HasRoom(uint64_t calls = 1) const { return drum_->Room(kMaxAux) >= calls * kTuples; }
+  static constexpr uint64_t kMostCalls = 2;  // an empty DRUM has room for so many
   // nullopt: it is the first. REQUIRES: HasRoom(). Errors are those of the disk.
   Result<std::optional<Known>> Look(const FirstCapture& capture);
   // Takes back the capture of that payload by that URL. Nothing happens if the first capture is another one.

@@ -44,6 +44,10 @@ struct CrawlCounts {
   uint64_t duplicates = 0;       // answers whose payload was captured before
   uint64_t near_duplicates = 0;  // pages whose text is nearly that of another one, as far as it was looked for
   uint64_t late_duplicates = 0;  // that were found to be so only after they were archived
+  uint64_t revisits = 0;         // fetches of a URL that was fetched before; retries are none
+  uint64_t conditional = 0;      // of them: answers to conditional requests; a 304 among them is in `done`
+  uint64_t unchanged = 0;        // of revisits: the same payload came again
+  uint64_t gone = 0;             // of revisits: 404 or 410
   uint64_t seeds = 0;
   uint64_t outages = 0;    // of the network, or of the name servers
   uint64_t held = 0;       // URLs parked because their form gives nothing new; one that is parked again counts again
@@ -76,22 +80,23 @@ struct CrawlCounts {
     return sum;
   }
 
-  static const std::array<uint64_t CrawlCounts::*, 34> kSingle;  // all counts that are single numbers
+  static const std::array<uint64_t CrawlCounts::*, 38> kSingle;  // all counts that are single numbers
 };
 
-inline constexpr std::array<uint64_t CrawlCounts::*, 34> CrawlCounts::kSingle = {
-    &CrawlCounts::denied,         &CrawlCounts::unreachable,   &CrawlCounts::excluded,
-    &CrawlCounts::fetches,        &CrawlCounts::robots,        &CrawlCounts::retries,
-    &CrawlCounts::wire_bytes,     &CrawlCounts::body_bytes,    &CrawlCounts::archived,
-    &CrawlCounts::links,          &CrawlCounts::out_of_scope,  &CrawlCounts::too_deep,
-    &CrawlCounts::nofollow,       &CrawlCounts::sitemaps_off,  &CrawlCounts::embeds_off,
-    &CrawlCounts::offered,        &CrawlCounts::too_many_hops, &CrawlCounts::url_too_long,
-    &CrawlCounts::too_many_links, &CrawlCounts::seeds,         &CrawlCounts::outages,
-    &CrawlCounts::shortages,      &CrawlCounts::by_rule,       &CrawlCounts::blocked,
-    &CrawlCounts::over_limit,     &CrawlCounts::dropped,       &CrawlCounts::mirrored,
-    &CrawlCounts::copied_links,   &CrawlCounts::duplicates,    &CrawlCounts::late_duplicates,
-    &CrawlCounts::renamed,        &CrawlCounts::held,          &CrawlCounts::shortened,
-    &CrawlCounts::near_duplicates};
+inline constexpr std::array<uint64_t CrawlCounts::*, 38> CrawlCounts::kSingle = {
+    &CrawlCounts::denied,          &CrawlCounts::unreachable,   &CrawlCounts::excluded,
+    &CrawlCounts::fetches,         &CrawlCounts::robots,        &CrawlCounts::retries,
+    &CrawlCounts::wire_bytes,      &CrawlCounts::body_bytes,    &CrawlCounts::archived,
+    &CrawlCounts::links,           &CrawlCounts::out_of_scope,  &CrawlCounts::too_deep,
+    &CrawlCounts::nofollow,        &CrawlCounts::sitemaps_off,  &CrawlCounts::embeds_off,
+    &CrawlCounts::offered,         &CrawlCounts::too_many_hops, &CrawlCounts::url_too_long,
+    &CrawlCounts::too_many_links,  &CrawlCounts::seeds,         &CrawlCounts::outages,
+    &CrawlCounts::shortages,       &CrawlCounts::by_rule,       &CrawlCounts::blocked,
+    &CrawlCounts::over_limit,      &CrawlCounts::dropped,       &CrawlCounts::mirrored,
+    &CrawlCounts::copied_links,    &CrawlCounts::duplicates,    &CrawlCounts::late_duplicates,
+    &CrawlCounts::renamed,         &CrawlCounts::held,          &CrawlCounts::shortened,
+    &CrawlCounts::near_duplicates, &CrawlCounts::revisits,      &CrawlCounts::conditional,
+    &CrawlCounts::unchanged,       &CrawlCounts::gone};
 // A count that is missing in the list would be lost when shards are added up.
 static_assert(sizeof(CrawlCounts) == sizeof(CrawlCounts::done) + sizeof(CrawlCounts::outcomes) +
                                          sizeof(CrawlCounts::statuses) +

@@ -3,7 +3,7 @@
 //   link            a URL that was found on a page of another shard, or a seed
 //   robots request  a robots.txt that a redirect led to, to be fetched by the shard of the target's domain
 //   robots answer   the result of such a fetch, for the gate of the shard that asked
-//   payload         a capture, for the shard that owns its payload: was it captured before?
+//   payload         a capture, for the shard that owns its payload: was it captured before? Or one that is taken back
 //   copy            the answer if it was: for the shard that owns the page's domain
 //   again           a page of a mirror, for the shard of its domain: the page that stood in for it failed
 //

@@ -26,7 +26,8 @@ constexpr int64_t kCancelRetryNs = 200'000'000;  // if there was no thread for i
 // The memory of a page on its way, without its records.
 uint64_t WeightOf(const PageResult& result) {
   return sizeof(PageResult) + result.links.text.capacity() + result.links.links.capacity() * sizeof(FoundLink) +
-         (result.robots ? result.robots->rules.capacity() : 0);
+         (result.robots ? result.robots->rules.capacity() : 0) +
+         (result.visit ? sizeof(Visit) + result.visit->hints.capacity() * sizeof(LinkHint) : 0);
 }
 
 // Makes the page's lease from its answer's: what is freed is given back, and what is new is added.

@@ -16,6 +16,7 @@ Outage::Sign Outage::SignOf(FetchOutcome outcome) {
     case FetchOutcome::kDecodeFailed:
     case FetchOutcome::kBomb:
     case FetchOutcome::kSlowCut:
+    case FetchOutcome::kUnaskedNotModified:
       return Sign::kAnswer;
     case FetchOutcome::kConnectRefused:
     case FetchOutcome::kConnectTimeout:

@@ -138,6 +138,10 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["duplicates"] = counts.duplicates;
   json["late_duplicates"] = counts.late_duplicates;
   json["near_duplicates"] = counts.near_duplicates;
+  json["revisits"] = counts.revisits;
+  json["conditional"] = counts.conditional;
+  json["unchanged"] = counts.unchanged;
+  json["gone"] = counts.gone;
   json["links_of_copies"] = counts.copied_links;
   json["too_deep"] = counts.too_deep;
   json["nofollow"] = counts.nofollow;

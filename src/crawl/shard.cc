@@ -98,9 +98,9 @@ Status Shard::AddSeed(std::string_view url, Moment now) {
 bool Shard::HasRoomFor(const PageResult& result) const {
   const uint64_t links = result.links.links.size();
   if (links > 0 && (seen_->Room() < links || (admission_ != nullptr && admission_->VouchRoom() < links))) return false;
-  const bool looked_at = IsLookedAt(result);
-  if (looked_at && !content_->HasRoom()) return false;
-  if ((links > 0 || looked_at) && !HasRoomElsewhere()) return false;
+  const uint64_t payloads = (IsLookedAt(result) ? 1U : 0U) + (ForgetsPayload(result) ? 1U : 0U);
+  if (payloads > 0 && !content_->HasRoom(payloads)) return false;
+  if ((links > 0 || payloads > 0) && !HasRoomElsewhere()) return false;
   return result.kind != UrlKind::kRobots || gate_->Room() > 0;
 }
 
@@ -194,6 +194,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
   line.depth = record.depth;
   line.via = record.via.ToString();
   line.attempt = static_cast<uint8_t>(record.attempts + 1);
+  line.visited = result.visit != nullptr && result.visit->last != nullptr;
 
   if (record.kind == UrlKind::kRobots) {
     ++counts_.robots;
@@ -221,14 +222,19 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
       follow.retry == Retry::kNow || (follow.retry != Retry::kNever && record.attempts + 1 < follow.attempts);
   if (!again) {
     frontier_->Finish(flight.slot, hit, now.now_ns);
-    if (admission_ != nullptr) {
+    // A visit after the first says nothing about what new URLs of its kind yield.
+    if (admission_ != nullptr && !line.visited) {
       admission_->Observe(record.url, flight.host, result);
       window_.OnFetched();
     }
-    if (park_ != nullptr) park_->Observe(record, flight.host, result);
+    if (park_ != nullptr && !line.visited) park_->Observe(record, flight.host, result);
     DropByRule(record, result, line);
-    if (!line.dropped && IsLookedAt(result)) RETURN_IF_ERROR(LookAtContent(result, record, line, links));
-    if (!line.dropped) RETURN_IF_ERROR(LookForNear(result, record, line, links));
+    if (line.visited) RETURN_IF_ERROR(CompareWithLast(result, record, line, links));
+    if (!line.dropped && line.change != PayloadChange::kSame && IsLookedAt(result)) {
+      RETURN_IF_ERROR(LookAtContent(result, record, line, links));
+    }
+    // A page that is visited again would be found to be nearly itself.
+    if (!line.dropped && !line.visited) RETURN_IF_ERROR(LookForNear(result, record, line, links));
     EndUrl(record, result, std::move(line));
     return {};
   }

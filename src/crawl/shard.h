@@ -284,6 +284,10 @@ class Shard : public Checkpointable {
   class LateToLog;
   Status TakeLate(Moment now, bool* moved);
   bool IsLookedAt(const PageResult& result) const;
+  // Whether the payload that the page had at its last visit has to be forgotten.
+  bool ForgetsPayload(const PageResult& result) const;
+  // A visit after the first: tells the line what has changed, and forgets the payload that is no longer there.
+  Status CompareWithLast(const PageResult& result, const UrlRecord& record, FetchLine& line, CopyLinks& links);
   // Tells the line what the page is a copy of.
   Status LookAtContent(const PageResult& result, const UrlRecord& record, FetchLine& line, CopyLinks& links);
   CopyLinks LinksOfCopy(const PageResult& result, const UrlRecord& record, const ContentSeen::Known& first);

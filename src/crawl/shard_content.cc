@@ -1,5 +1,6 @@
 // What the shard does with payloads that were captured before: revisit records, late findings, links of copies, and
-// mirrors; and with pages whose text is nearly that of another one. docs/content.md has the policy and its reasons.
+// mirrors; with payloads that a page no longer has; and with pages whose text is nearly that of another one.
+// docs/content.md has the policy and its reasons.
 //
 // With several shards the owner of a payload (by its hash) is told of each capture that the page's own shard takes for
 // the first. If it knows an earlier one it answers, and the finding is a late one: the page is archived already.
@@ -52,6 +53,43 @@ Status Shard::TakeLate(Moment now, bool* moved) {
 bool Shard::IsLookedAt(const PageResult& result) const {
   return content_ != nullptr && std::ranges::any_of(result.payload_sha1, [](char byte) { return byte != 0; }) &&
          (!options_.archived || !result.archive.bytes.empty());
+}
+
+// A page that could not be had this time keeps its payload.
+bool Shard::ForgetsPayload(const PageResult& result) const {
+  return content_ != nullptr && result.visit != nullptr && result.visit->last != nullptr &&
+         result.visit->last->has_payload() && result.visit->signals.change == PayloadChange::kOther;
+}
+
+// REQUIRES: HasRoomFor(result).
+Status Shard::CompareWithLast(const PageResult& result, const UrlRecord& record, FetchLine& line, CopyLinks& links) {
+  const LastVisit& last = *result.visit->last;
+  const VisitSignals& signals = result.visit->signals;
+  ++counts_.revisits;
+  if ((signals.flags & kSignalConditional) != 0) ++counts_.conditional;
+  line.change = signals.change;
+  line.gone = result.gone();
+  if (line.gone) ++counts_.gone;
+  if (signals.change == PayloadChange::kSame) {
+    ++counts_.unchanged;
+    links = CopyLinks::kGuides;  // the others were offered when the page was first seen like this
+    if (last.captured_unix_ms != 0 && !result.archive.revisit.empty()) {
+      line.duplicate_of = last.captured_url.empty() ? std::string(record.url) : last.captured_url;
+      line.revisit = true;
+    }
+  }
+  if (signals.change == PayloadChange::kSame || signals.change == PayloadChange::kNotModified) {
+    line.duplicate_unix_ms = last.captured_unix_ms;
+  }
+  if (!ForgetsPayload(result)) return {};
+  const PayloadKey payload = PayloadKeyOf(last.payload_sha1, options_.key);
+  const uint32_t owner = OwnerOfPayload(payload);
+  RETURN_IF_ERROR(content_->Remove(payload, record.url, Here(owner)));
+  if (Here(owner) || record.url.size() > kMaxFirstUrl) return {};
+  EncodeFirstCapture({.payload = payload, .url = record.url, .removal = true}, encoded_);
+  EncodePayloadCrossing(encoded_, IsPage(result), message_);
+  exchange_->Send(owner, message_);
+  return {};
 }
 
 // REQUIRES: HasRoomFor(result).
@@ -144,11 +182,12 @@ void Shard::NoteLate(std::string_view url, int64_t unix_ms, std::string_view fir
   outputs_.Write(none, std::move(line));
 }
 
-// Another shard took this capture for the first of its payload.
+// Another shard took this capture for the first of its payload, or takes one back.
 Status Shard::OnPayload(const Crossing& crossing) {
   if (content_ == nullptr) return {};
   std::optional<FirstCapture> capture = DecodeFirstCapture(crossing.first);
-  if (!capture || capture->removal) return Fail(ErrorCode::kCorrupt, "a payload from another shard is not valid");
+  if (!capture) return Fail(ErrorCode::kCorrupt, "a payload from another shard is not valid");
+  if (capture->removal) return content_->Remove(capture->payload, capture->url, true);
   capture->ours = true;
   ASSIGN_OR_RETURN(const std::optional<ContentSeen::Known> first, content_->Look(*capture));
   if (!first) return {};
@@ -165,9 +204,9 @@ Status Shard::OnPayload(const Crossing& crossing) {
 // ---- mirrors
 
 std::string Shard::CounterpartOf(const UrlRecord& record) {
-  // Seeds and what a page needs to be displayed are fetched where they are; so is what was tried before.
+  // Seeds and what a page needs to be displayed are fetched where they are; so is what was tried or fetched before.
   if (mirrors_ == nullptr || options_.duplicates != DuplicatePolicy::kSkip || record.kind != UrlKind::kPage ||
-      record.requisite > 0 || record.depth == 0 || record.attempts > 0 || record.stands_in ||
+      record.requisite > 0 || record.depth == 0 || record.attempts > 0 || record.stands_in || !record.last.empty() ||
       record.url.size() > kMaxVia) {
     return {};
   }

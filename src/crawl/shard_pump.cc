@@ -161,6 +161,7 @@ Status Shard::ParkOrAddToGate(const UrlRecord& record, GateSink& sink, Moment no
 Result<bool> Shard::Divert(const Dispatch& dispatch, Moment now) {
   const UrlRecord& record = dispatch.record;
   if (park_ == nullptr || record.kind != UrlKind::kPage || record.requisite > 0) return false;
+  if (!record.last.empty()) return false;  // it was fetched before, and comes back because it was worth it
   const bool seed = record.depth == 0 && record.hops == 0;
   if (!seed && record.attempts == 0 && seen_->Room() > 0 && park_->Without(record.url, dispatch.host, shorter_)) {
     const std::string copy = EncodeUrlRecord(record);  // Skip frees the slot's copy
@@ -327,6 +328,10 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
   task.host = dispatch.host;
   task.via = record.via.ToString();
   task.depth = record.depth;
+  if (!record.last.empty()) {
+    // What cannot be read is a first visit.
+    if (auto last = DecodeLastVisit(record.last)) task.last = std::make_shared<const LastVisit>(*std::move(last));
+  }
   port_.Fetch(std::move(task));
   return {};
 }

@@ -57,6 +57,10 @@ void ForEachCount(Counts& counts, Each each) {
   each("renamed", counts.renamed);
   each("held", counts.held);
   each("shortened", counts.shortened);
+  each("revisits", counts.revisits);
+  each("conditional", counts.conditional);
+  each("unchanged", counts.unchanged);
+  each("gone", counts.gone);
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
 // Fetching over plain HTTP from servers that follow the rules, and the bytes that are kept of it.
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <mutex>
 #include <set>
 
 #include "fetch/testing/fetch_fixture.h"
 #include "fetch/testing/script_server.h"
+#include "fetch/testing/test_ca.h"
 
 namespace portolan {
 namespace {
@@ -74,8 +77,8 @@ TEST(FetchHttpTest, RequestHeadIsExactlyWhatWasSent) {
     FetchTask task;
     task.url = server.Url(path);
     task.address = *Address::Parse("127.0.0.1");
-    task.etag = "\"abc\"";
-    task.last_modified = "Sun, 06 Nov 1994 08:49:37 GMT";
+    task.last = std::make_shared<const LastVisit>(
+        LastVisit{.validators = {.etag = "\"abc\"", .last_modified = "Sun, 06 Nov 1994 08:49:37 GMT"}});
     const FetchResponse response = fetcher.Wait(fetcher.Send(task));
     ASSERT_EQ(response.outcome, FetchOutcome::kAnswered) << path << ": " << response.detail;
     EXPECT_EQ(response.status, 204);
@@ -98,16 +101,56 @@ TEST(FetchHttpTest, RequestHeadIsExactlyWhatWasSent) {
   EXPECT_THAT(plain.request_head, Not(HasSubstr("If-")));
 }
 
-TEST(FetchHttpTest, ValidatorsWithControlCharactersAreLeftOut) {
+TEST(FetchHttpTest, ValidatorsThatMustNotBeSentAreLeftOut) {
   ScriptServer server(Always("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
   Fetcher fetcher;
   FetchTask task;
   task.url = server.Url("/");
   task.address = *Address::Parse("127.0.0.1");
-  task.etag = "\"a\"\r\nEvil: 1";
+  task.last = std::make_shared<const LastVisit>(
+      LastVisit{.validators = {.etag = "\"a\"\r\nEvil: 1", .last_modified = std::string(kMaxValidator + 1, '7')}});
   const FetchResponse response = fetcher.Wait(fetcher.Send(task));
   EXPECT_EQ(response.status, 200);
   EXPECT_THAT(response.request_head, Not(HasSubstr("Evil")));
+  EXPECT_THAT(response.request_head, Not(HasSubstr("If-")));
+}
+
+// Not over TLS: by our own engine; over TLS: by libcurl.
+TEST(FetchHttpTest, AConditionalRequestIsAnsweredBy304WithoutABodyOnAKeptConnection) {
+  TestCa ca;
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context{ca.MakeContext("a.test"), SSL_CTX_free};
+  for (const bool tls : {false, true}) {
+    ScriptServer server(
+        [](ScriptConnection& connection) {
+          for (std::string head; !(head = connection.ReadHead()).empty();) {
+            const bool asked = head.find("\r\nIf-None-Match: \"v1\"\r\n") != std::string::npos;
+            // The length is that of the page, which does not come.
+            connection.Send(asked ? "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nContent-Length: 4000\r\n\r\n"
+                                  : "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 4\r\n\r\npage");
+          }
+        },
+        tls ? context.get() : nullptr);
+    FetchOptions options;
+    options.verify_tls = false;
+    options.http2 = false;
+    Fetcher fetcher(options);
+    const std::string url = fmt::format("http{}://a.test:{}/", tls ? "s" : "", server.port());
+    for (int visit = 0; visit < 3; ++visit) {
+      FetchTask task;
+      task.url = url;
+      task.address = *Address::Parse("127.0.0.1");
+      task.host = HostKey(url, HashKey::Known());
+      if (visit > 0) {
+        task.last = std::make_shared<const LastVisit>(LastVisit{.validators = {.etag = "\"v1\"", .last_modified = ""}});
+      }
+      const FetchResponse response = fetcher.Wait(fetcher.Send(task));
+      ASSERT_EQ(response.outcome, FetchOutcome::kAnswered) << tls << response.detail;
+      EXPECT_EQ(response.status, visit == 0 ? 200 : 304) << tls;
+      EXPECT_EQ(response.body, visit == 0 ? "page" : "") << tls;
+      EXPECT_EQ(response.task.last, task.last) << "it comes back with the answer";
+    }
+    EXPECT_EQ(server.connections(), 1) << tls;
+  }
 }
 
 TEST(FetchHttpTest, ChunksAreJoinedAndTrailersLeftOut) {

@@ -155,15 +155,18 @@ curl_slist* RequestFields::ListFor(const FetchTask& task, Conditional& condition
   const std::vector<curl_slist>& nodes = Of(conditional).nodes;
   // libcurl's lists are not const, but it only reads them.
   auto* list = const_cast<curl_slist*>(nodes.empty() ? nullptr : nodes.data());
+  conditional.etag_line.clear();
+  conditional.modified_line.clear();
+  if (task.last == nullptr) return list;
   const auto put = [&](std::string_view name, const std::string& value, std::string& line, curl_slist& node) {
-    line.clear();
-    if (value.empty() || HasControl(value)) return;
+    if (!IsValidator(value)) return;
     line.append(name).append(value);
     node = {line.data(), list};
     list = &node;
   };
-  put("If-Modified-Since: ", task.last_modified, conditional.modified_line, conditional.modified_node);
-  put("If-None-Match: ", task.etag, conditional.etag_line, conditional.etag_node);
+  const Validators& validators = task.last->validators;
+  put("If-Modified-Since: ", validators.last_modified, conditional.modified_line, conditional.modified_node);
+  put("If-None-Match: ", validators.etag, conditional.etag_line, conditional.etag_node);
   return list;
 }
 

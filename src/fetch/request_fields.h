@@ -44,7 +44,7 @@ class RequestFields {
     curl_slist modified_node{};
   };
 
-  // The list for CURLOPT_HTTPHEADER. Validators that hold control characters are left out.
+  // The list for CURLOPT_HTTPHEADER. What is not a validator (flow/visit.h) is left out.
   curl_slist* ListFor(const FetchTask& task, Conditional& conditional) const;
 
   // The request's head as libcurl sends it with that list, or as it is archived. `absolute_target`: to a proxy, in

@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "flow/address.h"
 #include "flow/outcome.h"
 #include "flow/url_record.h"
+#include "flow/visit.h"
 #include "http/headers.h"
 #include "io/byte_budget.h"
 
@@ -22,13 +24,16 @@ namespace portolan {
 struct FetchTask {
   uint64_t id = 0;  // comes back with the answer; unique among those in flight
   UrlKind kind = UrlKind::kPage;
-  std::string url;            // canonical, absolute
-  Address address;            // connect here, whatever the name resolves to now
-  uint64_t host = 0;          // HostKey: tasks of a host go to the same loop, where its connection may still be open
-  std::string etag;           // If-None-Match, when not empty
-  std::string last_modified;  // If-Modified-Since, when not empty
-  std::string via;            // the page on which it was found, for the archive; empty: a seed, or unknown
-  uint16_t depth = 0;         // links from a seed, likewise
+  std::string url;     // canonical, absolute
+  Address address;     // connect here, whatever the name resolves to now
+  uint64_t host = 0;   // HostKey: tasks of a host go to the same loop, where its connection may still be open
+  std::string via;     // the page on which it was found, for the archive; empty: a seed, or unknown
+  uint16_t depth = 0;  // links from a seed, likewise
+  // Null: a first visit. Otherwise its validators make the request conditional; a task without any is fetched in full.
+  std::shared_ptr<const LastVisit> last;
+
+  bool revisit() const { return last != nullptr; }
+  bool conditional() const { return last != nullptr && last->validators.usable(); }
 };
 
 struct ResolveTask {

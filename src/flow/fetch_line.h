@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "flow/address.h"
+#include "flow/visit.h"
 
 namespace portolan {
 
@@ -27,6 +28,10 @@ struct FetchLine {
   std::string near_duplicate_of = {};
   int near_bits = 0;
   bool revisit = false;  // the archive gets a revisit record instead of the response
+  // Only of a visit after the first:
+  bool visited = false;
+  PayloadChange change = PayloadChange::kUnknown;
+  bool gone = false;  // it was there, and now it is 404 or 410
 };
 
 }  // namespace portolan

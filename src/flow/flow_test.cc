@@ -199,6 +199,11 @@ TEST(UrlRecordTest, GoldenBytes) {
   EXPECT_EQ(EncodeUrlRecord(record), Bytes({12, 0, 0, 0, 0, 0, 0, 17, 0}) + "http://b.example/http://a/");
   EXPECT_EQ(DecodeUrlRecord(EncodeUrlRecord(record)), record);
   record.stands_in = false;
+  record.last = "left";
+  EXPECT_EQ(EncodeUrlRecord(record),
+            Bytes({36, 0, 0, 0, 0, 0, 0, 17, 0}) + "http://b.example/" + Bytes({4, 0}) + "lefthttp://a/");
+  EXPECT_EQ(DecodeUrlRecord(EncodeUrlRecord(record)), record);
+  record.last = {};
   record.via = {};
   EXPECT_EQ(EncodeUrlRecord(record), std::string(7, '\0') + "http://a/") << "as it was before there were vias";
 }
@@ -250,6 +255,7 @@ TEST(UrlRecordTest, WhateverReadsAsARecordIsWrittenAsTheSameBytes) {
   const std::string good = EncodeUrlRecord({.budget = 9,
                                             .robots = {.position = 1, .expires = 9},
                                             .via = ViaOf("http://a.test/from", "http://a.test/to"),
+                                            .last = "left",
                                             .url = "http://a.test/to"});
   int records = 0;
   for (uint64_t n = 0; n < 20'000; ++n) {

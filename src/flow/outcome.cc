@@ -42,6 +42,7 @@ constexpr std::array<Row, kFetchOutcomes> kRows = {{
     {"cancelled", {CountAs::kLocal, Retry::kNow, 0, 0, false}},
     {"shortage", {CountAs::kLocal, Retry::kNow, 0, kSecondMs, false}},
     {"slow_cut", {CountAs::kLimit, Retry::kUrlLater, 2, kMinuteMs, true}},
+    {"unasked_not_modified", {CountAs::kBroken, Retry::kUrlLater, 2, kMinuteMs, true}},
 }};
 
 constexpr std::array<std::string_view, kCountAs> kCountNames = {

@@ -39,14 +39,15 @@ enum class FetchOutcome : uint8_t {
   kCancelled,         // the crawl stops
   kShortage,          // no descriptor or memory for a socket: our own fault; use fewer connections
   kSlowCut,           // an answer whose body came too slowly while others had no memory: tried again, then kept, marked
+  kUnaskedNotModified,  // a 304 to a request without validators: says nothing, and never that the page is unchanged
 };
-inline constexpr int kFetchOutcomes = static_cast<int>(FetchOutcome::kSlowCut) + 1;
+inline constexpr int kFetchOutcomes = static_cast<int>(FetchOutcome::kUnaskedNotModified) + 1;
 std::string_view FetchOutcomeName(FetchOutcome outcome);  // "answered", "dns_not_found" …
 
 // The class of an outcome, in reports.
 enum class CountAs : uint8_t {
   kFetched,      // 2xx
-  kNotModified,  // 304
+  kNotModified,  // 304 to a conditional request
   kRedirected,   // 3xx with a target
   kClientError,  // 4xx
   kServerError,  // 5xx, 429
@@ -81,7 +82,8 @@ Follow FollowOf(FetchOutcome outcome, int status);
 // Does the outcome have an HTTP answer (complete head)?
 constexpr bool HasAnswer(FetchOutcome outcome) {
   return outcome <= FetchOutcome::kDisconnected || outcome == FetchOutcome::kDecodeFailed ||
-         outcome == FetchOutcome::kBomb || outcome == FetchOutcome::kSlowCut;
+         outcome == FetchOutcome::kBomb || outcome == FetchOutcome::kSlowCut ||
+         outcome == FetchOutcome::kUnaskedNotModified;
 }
 
 }  // namespace portolan

@@ -5,13 +5,16 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "flow/fetch.h"
+#include "flow/fetch_line.h"
 #include "flow/outcome.h"
+#include "flow/visit.h"
 #include "io/byte_budget.h"
 
 namespace portolan {
@@ -127,7 +130,18 @@ struct PageResult {
   std::optional<RobotsAnswer> robots;
   ArchiveItem archive;
   std::vector<OutputItem> outputs;  // the shard does not look into them
-  ByteLease lease;                  // memory besides the leases of archive and outputs: mostly the links
+  // Of a crawl that comes back, and of every task with a LastVisit; otherwise null.
+  std::unique_ptr<Visit> visit;
+  ByteLease lease;  // memory besides the leases of archive and outputs: mostly the links
+
+  // The server said that the page is as it was. A 304 that was not asked for is another outcome.
+  bool not_modified() const { return outcome == FetchOutcome::kAnswered && status == 304; }
+  // The server said that the page is no longer there.
+  bool gone() const { return outcome == FetchOutcome::kAnswered && (status == 404 || status == 410); }
 };
+
+// What is remembered for the next visit of a page with a Visit, after its final result: with `about` complete, before
+// the outputs take the records.
+LastVisit AfterVisit(const PageResult& result, const FetchLine& about);
 
 }  // namespace portolan

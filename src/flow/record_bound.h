@@ -6,7 +6,8 @@
 
 namespace portolan {
 
-// Bytes: a URL of up to 32,000 (scope.max_url_length), a via of up to kMaxVia, the head.
+// Bytes: a URL of up to 32,000 (scope.max_url_length), a via of up to kMaxVia, a last visit of up to
+// kMaxLastVisit, the head.
 inline constexpr size_t kMaxUrlRecord = size_t{34} << 10;
 
 }  // namespace portolan

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "flow/record_bound.h"
+#include "flow/visit.h"
 
 namespace portolan {
 namespace {
@@ -15,8 +17,13 @@ constexpr uint8_t kHasBudget = 2;
 constexpr uint8_t kHasVia = 4;
 constexpr uint8_t kStandsIn = 8;
 constexpr uint8_t kProbe = 16;
+constexpr uint8_t kHasLast = 32;
 constexpr size_t kViaLength = 2;
+constexpr size_t kLastLength = 2;
 constexpr uint16_t kViaOfOrigin = 0x8000;
+constexpr size_t kLongestUrl = 32'000;  // scope.max_url_length
+static_assert(kHead + kRef + kBudget + kViaLength + kMaxVia + kLastLength + kMaxLastVisit + kLongestUrl <=
+              kMaxUrlRecord);
 
 template <typename T>
 void PutLittle(std::string& out, T value, size_t bytes) {
@@ -54,7 +61,7 @@ void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
   const char head[kHead] = {
       static_cast<char>((record.robots.present() ? kHasRef : 0) | (record.budget != 0 ? kHasBudget : 0) |
                         (record.via.empty() ? 0 : kHasVia) | (record.stands_in ? kStandsIn : 0) |
-                        (record.probe ? kProbe : 0)),
+                        (record.probe ? kProbe : 0) | (record.last.empty() ? 0 : kHasLast)),
       static_cast<char>(static_cast<uint8_t>(record.kind) | record.requisite << 4),
       static_cast<char>(record.attempts),
       static_cast<char>(record.hops),
@@ -72,6 +79,11 @@ void EncodeUrlRecord(const UrlRecord& record, std::string& out) {
     PutLittle(out, record.via.rest.size() | (record.via.origin.empty() ? 0 : kViaOfOrigin), kViaLength);
     out += record.via.rest;
   }
+  if (!record.last.empty()) {
+    DCHECK(record.last.size() <= kMaxLastVisit, "a last visit that is too long");
+    PutLittle(out, record.last.size(), kLastLength);
+    out += record.last;
+  }
   out += record.url;
 }
 
@@ -85,7 +97,7 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
   if (bytes.size() < kHead) return std::nullopt;
   const uint8_t layout = static_cast<uint8_t>(bytes[0]);
   const uint8_t kind = static_cast<uint8_t>(bytes[1]) & 0xf;
-  constexpr uint8_t kKnown = kHasRef | kHasBudget | kHasVia | kStandsIn | kProbe;
+  constexpr uint8_t kKnown = kHasRef | kHasBudget | kHasVia | kStandsIn | kProbe | kHasLast;
   if ((layout & ~kKnown) != 0 || kind > static_cast<uint8_t>(UrlKind::kSitemap)) return std::nullopt;
   UrlRecord record;
   record.kind = static_cast<UrlKind>(kind);
@@ -119,6 +131,14 @@ std::optional<UrlRecord> DecodeUrlRecord(std::string_view bytes) {
     at += kViaLength;
     if (size == 0 || size > kMaxVia || bytes.size() < at + size) return std::nullopt;
     record.via.rest = bytes.substr(at, size);
+    at += size;
+  }
+  if ((layout & kHasLast) != 0) {
+    if (bytes.size() < at + kLastLength) return std::nullopt;
+    const size_t size = GetLittle(bytes.data() + at, kLastLength);
+    at += kLastLength;
+    if (size == 0 || size > kMaxLastVisit || bytes.size() < at + size) return std::nullopt;
+    record.last = bytes.substr(at, size);
     at += size;
   }
   record.url = bytes.substr(at);

@@ -2,9 +2,10 @@
 //
 // On disk (all queues of the frontier, aux of URLseen and RobotsCache):
 //   u8 layout: bit 0 a robots reference follows, bit 1 a budget, bit 2 a via, bit 3 it stands in for its via, bit 4 it
-//   is a probe; the rest zero u8 kind in the low four bits, requisite in the high four   u8 attempts   u8 hops   u16
-//   depth   u8 priority [robots reference: u48 position, u32 expires]   [u16 budget]   [via: u16 its length in bits 0
-//   to 14, its bytes] the URL, to the end
+//   is a probe, bit 5 a last visit; the rest zero u8 kind in the low four bits, requisite in the high four   u8
+//   attempts   u8 hops   u16 depth   u8 priority [robots reference: u48 position, u32 expires]   [u16 budget]   [via:
+//   u16 its length in bits 0 to 14, its bytes]   [last visit: u16 its length, its bytes (flow/visit.h)] the URL, to the
+//   end
 // Numbers are little-endian. Bit 15 of a via's length: the via begins with the URL's own origin, which is left out. The
 // layout is the record's version: bits that a reader does not know make it "corrupt"; a record without them is read as
 // before.
@@ -68,8 +69,9 @@ struct UrlRecord {
   uint16_t budget = 0;  // of its pay-level domain when it was admitted; 0: unknown
   bool probe = false;   // was let through although its form is suspect (crawl/trap_park.h)
   RobotsRef robots;
-  Via via = {};          // empty: a seed, or unknown
-  std::string_view url;  // canonical, absolute; a view of what it was decoded from, like via
+  Via via = {};                // empty: a seed, or unknown
+  std::string_view last = {};  // what its last visit left, encoded (flow/visit.h); empty: it was never fetched
+  std::string_view url;        // canonical, absolute; a view of what it was decoded from, like via and last
 
   bool operator==(const UrlRecord&) const = default;
 };

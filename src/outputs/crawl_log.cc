@@ -89,9 +89,14 @@ void AppendLogLine(const LogLine& line, std::string& out) {
   if (!line.title.empty()) fmt::format_to(to, R"(,"title":{})", JsonQuote(line.title));
   if (about.address.known()) fmt::format_to(to, R"(,"ip":"{}")", about.address.ToString());
   if (line.version != HttpVersion::kUnknown) fmt::format_to(to, R"(,"http":"{}")", HttpVersionName(line.version));
-  if (!about.duplicate_of.empty()) fmt::format_to(to, R"(,"duplicate_of":{})", JsonQuote(about.duplicate_of));
+  // A page that is as it was is no copy of another one.
+  const bool unchanged = about.change == PayloadChange::kNotModified || about.change == PayloadChange::kSame;
+  if (about.visited) fmt::format_to(to, R"(,"visit":"{}")", PayloadChangeName(about.change));
+  if (about.gone) fmt::format_to(to, R"(,"gone":true)");
+  if (!about.duplicate_of.empty() && !unchanged)
+    fmt::format_to(to, R"(,"duplicate_of":{})", JsonQuote(about.duplicate_of));
   if (about.duplicate_unix_ms != 0) {
-    fmt::format_to(to, R"(,"duplicate_time":"{}")",
+    fmt::format_to(to, R"(,"{}":"{}")", unchanged ? "unchanged_since" : "duplicate_time",
                    FormatWarcDate({.seconds = about.duplicate_unix_ms / 1000,
                                    .nanoseconds = static_cast<uint32_t>(about.duplicate_unix_ms % 1000) * 1'000'000,
                                    .fraction_digits = 3}));

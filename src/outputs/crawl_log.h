@@ -4,6 +4,10 @@
 //    "bytes":5120,"decoded":20480,"ms":143,"depth":2,"via":"https://example.com/","mime":"text/html",
 //    "content_type":"text/html; charset=utf-8","title":"An example","ip":"192.0.2.7","links":37}
 //
+// A visit after the first has "visit": how the payload compares with the last one ("not_modified", "same", "other",
+// "unknown"), "unchanged_since": the time of the capture that holds an unchanged payload, and "gone" if the page was
+// there and is no longer (404, 410).
+//
 // Failures are in it like successes, so that the log alone describes the whole crawl. Files are
 // log/crawl-<serial>.jsonl; finished ones are packed (log_files.h). The shard's thread only moves the line's data into
 // a LogLine; the writing thread formats it. A recovered crawl has each fetch once: what Show wrote beyond the

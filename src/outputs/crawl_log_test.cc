@@ -73,6 +73,33 @@ TEST(CrawlLogTest, LineSaysWhatBecameOfAFetch) {
                  "\n");
 }
 
+TEST(CrawlLogTest, AVisitAfterTheFirstSaysWhatChanged) {
+  const auto line_of = [](int status, FetchLine about) {
+    PageResult result;
+    result.status = status;
+    about.url = "http://a.test/";
+    about.visited = true;
+    std::string out;
+    Append(std::move(result), std::move(about), out);
+    return out;
+  };
+  using testing::HasSubstr;
+  using testing::Not;
+  constexpr int64_t kMs = 1'769'862'601'250;
+  EXPECT_THAT(line_of(304, {.duplicate_unix_ms = kMs, .change = PayloadChange::kNotModified}),
+              HasSubstr(R"("depth":0,"visit":"not_modified","unchanged_since":"2026-01-31T12:30:01.250Z"})"));
+  const std::string same = line_of(
+      200,
+      {.duplicate_of = "http://a.test/", .duplicate_unix_ms = kMs, .revisit = true, .change = PayloadChange::kSame});
+  EXPECT_THAT(same, HasSubstr(R"("visit":"same","unchanged_since":"2026-01-31T12:30:01.250Z")"));
+  EXPECT_THAT(same, Not(HasSubstr("duplicate"))) << "it is no copy of another page";
+  EXPECT_THAT(line_of(410, {.change = PayloadChange::kOther, .gone = true}),
+              HasSubstr(R"("visit":"other","gone":true)"));
+  EXPECT_THAT(
+      line_of(200, {.duplicate_of = "http://b.test/", .duplicate_unix_ms = kMs, .change = PayloadChange::kOther}),
+      HasSubstr(R"("visit":"other","duplicate_of":"http://b.test/","duplicate_time":)"));
+}
+
 int Lines(Env& env) {
   int lines = 0;
   const auto files = ListLogFiles(env, "log", kCrawlLogNames).value();

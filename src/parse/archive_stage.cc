@@ -48,9 +48,18 @@ void ArchiveStage::Look(PageView& view, PageResult& result) {
   if (result.status / 100 == 3) facts.location = view.head.fields.Find("location").value_or("");
   facts.title = result.title;
   facts.links = result.links.links.size();
-  facts.revisit = content_seen_ && IsForContentSeen(view, result, least_payload_);
+  const bool content_seen = content_seen_ && !result.not_modified() && IsForContentSeen(view, result, least_payload_);
+  facts.revisit = content_seen;
+  if (const LastVisit* const last = view.response.task.last.get(); last != nullptr && last->captured_unix_ms != 0) {
+    if (result.not_modified()) {
+      facts.not_modified = last;
+      facts.packed = false;
+    } else if (last->has_payload() && IsForContentSeen(view, result, 0)) {
+      facts.revisit = true;  // whether it is the same payload is known when its digest is
+    }
+  }
   records_.Make(view.response, view.head, view.url, facts, result.archive);
-  if (facts.revisit) result.payload_sha1 = result.archive.payload_sha1;
+  if (content_seen) result.payload_sha1 = result.archive.payload_sha1;
 }
 
 }  // namespace portolan

@@ -63,6 +63,10 @@ PageResult PageMaker::Make(FetchResponse&& response) {
   result.version = response.version;
   result.tls = !response.tls_version.empty();
   result.detail = std::move(response.detail);
+  if (response.task.last != nullptr || (options_.visits && result.kind != UrlKind::kRobots)) {
+    result.visit = std::make_unique<Visit>();
+    result.visit->last = response.task.last;
+  }
   // The default, unless set below: no answer, nothing allowed for now.
   if (result.kind == UrlKind::kRobots) result.robots.emplace();
 
@@ -80,6 +84,10 @@ PageResult PageMaker::Make(FetchResponse&& response) {
     return result;
   }
   result.status = response.status != 0 ? response.status : head_.status;
+
+  if (result.status == 304 && result.outcome == FetchOutcome::kAnswered && !response.task.conditional()) {
+    result.outcome = FetchOutcome::kUnaskedNotModified;
+  }
 
   result.cut = result.outcome == FetchOutcome::kBodyCut;
   bool readable = true;
@@ -114,6 +122,7 @@ PageResult PageMaker::Make(FetchResponse&& response) {
       chain_.handlers, [&](const std::unique_ptr<ContentHandler>& one) { return one->Takes(view, result); });
   if (handler != chain_.handlers.end()) (*handler)->Read(view, result);
   for (const std::unique_ptr<PageStage>& stage : chain_.stages) stage->Look(view, result);
+  if (result.visit != nullptr) visits_.Read(view, result);
   if (decoded_.capacity() > kKeepBuffer) std::string().swap(decoded_);
   return result;
 }

@@ -7,7 +7,8 @@
 // page_chain.cc lists the handlers and stages.
 //
 // The web's behaviour is data: any bytes give a PageResult, and its outcome says what they were. Outcomes without an
-// answer are passed through; an answer may become kNotHttp, kHeadTooLarge, kDecodeFailed or kBomb here. If a content
+// answer are passed through; an answer may become kNotHttp, kHeadTooLarge, kDecodeFailed, kBomb or kUnaskedNotModified
+// here. If a content
 // coding was cut short by us or by the server, its first part is used, as in a browser.
 //
 // Thread: one owner; one PageMaker per fetch loop. With a seed, the same options and the same responses in the same
@@ -29,6 +30,7 @@
 #include "http/headers.h"
 #include "parse/content_handler.h"
 #include "parse/page_options.h"
+#include "parse/visit_reader.h"
 #include "parse/whole_gzip.h"
 #include "url/url.h"
 
@@ -57,6 +59,7 @@ class PageMaker {
   PageChain chain_;
   ContentDecoder decoder_;
   WholeGunzip gunzip_;
+  VisitReader visits_;
   std::string decoded_;
   ResponseHead head_;
   Url url_;

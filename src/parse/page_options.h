@@ -48,6 +48,7 @@ struct PageMakerOptions {
   int archive_level = 1;          // of gzip, GzipMember's 1 to 12
   bool content_seen = false;      // payload digests, and revisit records beside the archive's
   uint64_t least_payload = 0;     // bytes of a body for that
+  bool visits = false;            // the crawl comes back: PageResult::visit also of first visits
   bool link_log = false;          // records for the link log, with anchor text
   bool text_log = false;          // records for the text log, with headings and visible text
   PdfOptions pdf = {};            // text and links of PDF documents; the maker then waits for another process

@@ -90,6 +90,15 @@ void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, 
   answer.protocols = std::span(protocols.data(), protocol_count);
   answer.cipher_suite = response.tls_cipher;
   answer.identified_payload_type = facts.mime_detected;
+  if (facts.not_modified != nullptr) {
+    const LastVisit& last = *facts.not_modified;
+    answer.type = WarcType::kRevisit;
+    answer.profile = kNotModifiedProfile;
+    answer.payload = {};
+    if (last.has_payload()) answer.payload_sha1 = last.payload_sha1;
+    answer.refers_to_target_uri = last.captured_url.empty() ? std::string_view(response.task.url) : last.captured_url;
+    answer.refers_to_date = TimeOf(last.captured_unix_ms * 1'000'000);
+  }
   item.response_begin = static_cast<uint32_t>(item.bytes.size());
   WrittenRecord written;
   if (facts.packed) {
@@ -140,7 +149,8 @@ void RecordMaker::Make(const FetchResponse& response, const ResponseHead& head, 
   item.url = response.task.url;
   item.unix_seconds = date.seconds;
   item.status = facts.status;
-  item.mime = MediaType(head.fields.Find("content-type").value_or(""));
+  item.mime = facts.not_modified != nullptr ? "warc/revisit"
+                                            : std::string(MediaType(head.fields.Find("content-type").value_or("")));
   item.mime_detected = facts.mime_detected;
   std::ranges::copy(written.payload_sha1, item.payload_sha1.begin());
   item.charset = facts.charset;

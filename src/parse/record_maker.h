@@ -36,6 +36,8 @@ struct RecordFacts {
   size_t links = 0;      // found on the page
   bool packed = false;   // the body is compressed already: deflating it again is not worth its time
   bool revisit = false;  // prepare a revisit record, too
+  // The answer is a 304: the record is a revisit of this capture. Null: the answer is stored like any other.
+  const LastVisit* not_modified = nullptr;
 };
 
 class RecordMaker {

@@ -1,4 +1,5 @@
-// SitemapHandler: the pages that a sitemap or a feed names. It takes answers to requests for sitemaps, and XML that
+// SitemapHandler: the pages that a sitemap or a feed names, and what it says about when they change (Visit::hints, if
+// the crawl comes back). It takes answers to requests for sitemaps, and XML that
 // looks like a sitemap or feed.
 
 #pragma once

@@ -18,6 +18,11 @@ uint64_t NumberOf(const nlohmann::json& line, const char* key) {
   return at != line.end() && at->is_number_unsigned() ? at->get<uint64_t>() : 0;
 }
 
+bool IsTrue(const nlohmann::json& line, const char* key) {
+  const auto at = line.find(key);
+  return at != line.end() && at->is_boolean() && at->get<bool>();
+}
+
 }  // namespace
 
 bool ParseLogEntry(std::string_view text, LogEntry& entry) {
@@ -35,6 +40,7 @@ bool ParseLogEntry(std::string_view text, LogEntry& entry) {
   TakeText(line, "redirect", entry.redirect);
   TakeText(line, "title", entry.title);
   TakeText(line, "fingerprint", entry.fingerprint);
+  TakeText(line, "visit", entry.visit);
   std::string time;
   TakeText(line, "time", time);
   const auto parsed = ParseWarcDate(time);
@@ -47,8 +53,8 @@ bool ParseLogEntry(std::string_view text, LogEntry& entry) {
   entry.depth = NumberOf(line, "depth");
   entry.links = NumberOf(line, "links");
   entry.fetched = line.contains("ms");
-  const auto again = line.find("again");
-  entry.again = again != line.end() && again->is_boolean() && again->get<bool>();
+  entry.again = IsTrue(line, "again");
+  entry.gone = IsTrue(line, "gone");
   entry.duplicate = line.contains("duplicate_time");
   return true;
 }

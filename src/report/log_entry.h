@@ -22,6 +22,7 @@ struct LogEntry {
   std::string redirect;
   std::string title;
   std::string fingerprint;
+  std::string visit;   // of a visit after the first: "not_modified", "same", "other", "unknown"
   int64_t unix_s = 0;  // when the fetch began; 0: unknown
   int status = 0;      // 0: no answer
   uint64_t bytes = 0;
@@ -32,6 +33,7 @@ struct LogEntry {
   bool fetched = false;    // false: it was denied, or left out, without a request
   bool again = false;      // it was tried again: another line follows
   bool duplicate = false;  // its bytes were captured before, from another URL or at another time
+  bool gone = false;       // of a visit after the first: it is no longer there
 
   bool answered() const { return status != 0; }
   // No fetch: what was found out later about one that has a line of its own.

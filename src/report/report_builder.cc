@@ -104,7 +104,7 @@ Status ReportBuilder::Count(const LogEntry& entry) {
       totals_.times.Add(entry.unix_s, entry.is_page() && entry.ok() ? 1 : 0, entry.bytes);
     }
     if (names != nullptr) {
-      const bool ok = entry.is_page() && entry.ok();
+      const bool ok = entry.is_page() && entry.ok() && entry.visit.empty();
       RETURN_IF_ERROR(
           Add(kHostGroup, names->host, {1, entry.answered() ? 1U : 0U, ok && entry.is_html() ? 1U : 0U, entry.bytes}));
       if (entry.answered()) {
@@ -118,6 +118,13 @@ Status ReportBuilder::Count(const LogEntry& entry) {
     if (!entry.http.empty()) RETURN_IF_ERROR(Add(kProtocolGroup, entry.http, {1, entry.bytes}));
   }
   if (entry.again) return {};
+  if (!entry.visit.empty()) {
+    ++totals_.revisits;
+    totals_.not_modified += entry.visit == "not_modified" ? 1 : 0;
+    totals_.unchanged += entry.visit == "same" ? 1 : 0;
+    totals_.gone += entry.gone ? 1 : 0;
+    return {};
+  }
   if (entry.kind == "robots") {
     ++totals_.robots_files;
     totals_.robots_received += entry.bytes;

@@ -86,6 +86,12 @@ ReportTable Summary(const ReportTotals& totals, const ReportTally& found) {
   add("mean links per HTML document", Ratio(totals.links, totals.html), CellKind::kReal);
   add("HTML documents without a title", totals.without_title, CellKind::kCount);
   add("answers whose bytes were captured before", totals.duplicates, CellKind::kCount);
+  if (totals.revisits > 0) {
+    add("visits of URLs after the first", totals.revisits, CellKind::kCount);
+    add("of them not modified (304)", totals.not_modified, CellKind::kCount);
+    add("of them with the same bytes again", totals.unchanged, CellKind::kCount);
+    add("of them gone (404, 410)", totals.gone, CellKind::kCount);
+  }
   add("mean time of an answer", Ratio(totals.answer_ms, totals.answers), CellKind::kMillis);
   if (seconds > 0) {
     add("pages per second", static_cast<double>(totals.pages) / seconds, CellKind::kReal);

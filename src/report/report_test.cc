@@ -65,6 +65,15 @@ TEST(LogEntryTest, ReadsALineOfTheCrawlLog) {
   EXPECT_EQ(entry.unix_s, 0);
 }
 
+TEST(LogEntryTest, AVisitAfterTheFirstIsNamed) {
+  LogEntry entry;
+  ASSERT_TRUE(ParseLogEntry(R"({"url":"http://a.test/","ms":1,"status":404,"visit":"other","gone":true})", entry));
+  EXPECT_EQ(entry.visit, "other");
+  EXPECT_TRUE(entry.gone);
+  ASSERT_TRUE(ParseLogEntry(R"({"url":"http://a.test/","ms":1,"status":404})", entry));
+  EXPECT_TRUE(entry.visit.empty() && !entry.gone);
+}
+
 TEST(LogEntryTest, AFindingIsNoFetch) {
   LogEntry entry;
   ASSERT_TRUE(ParseLogEntry(R"({"url":"http://a.test/","kind":"page","outcome":"late_duplicate",)"

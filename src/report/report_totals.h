@@ -35,7 +35,11 @@ struct ReportTotals {
   uint64_t without_title = 0;
   uint64_t links = 0;       // of HTML documents
   uint64_t duplicates = 0;  // answers whose bytes were captured before, those found late among them
-  int64_t first = 0;        // the first request and the last answer, unix seconds; 0: none
+  uint64_t revisits = 0;    // visits after the first, which count as requests and in nothing else above
+  uint64_t not_modified = 0;
+  uint64_t unchanged = 0;  // the same bytes came again
+  uint64_t gone = 0;
+  int64_t first = 0;  // the first request and the last answer, unix seconds; 0: none
   int64_t last = 0;
 
   TimeLine times;

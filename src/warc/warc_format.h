@@ -57,6 +57,7 @@ inline constexpr std::string_view kCipherSuite = "WARC-Cipher-Suite";  // propos
 
 inline constexpr std::string_view kIdenticalPayloadProfile =
     "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+inline constexpr std::string_view kNotModifiedProfile = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
 // Bounds of what the reader holds in memory, whatever a file says.
 inline constexpr size_t kMaxWarcHeader = size_t{1} << 20;  // version line and named fields of one record

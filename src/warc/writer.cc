@@ -95,7 +95,7 @@ void AppendHeader(std::string& out, const WarcRecordSpec& spec, const WrittenRec
   if (!spec.filename.empty()) AppendField(out, warc_field::kFilename, spec.filename);
   for (const WarcId& id : spec.concurrent_to) AppendField(out, warc_field::kConcurrentTo, FormatWarcId(id));
   if (spec.type == WarcType::kRevisit) {
-    AppendField(out, warc_field::kProfile, kIdenticalPayloadProfile);
+    AppendField(out, warc_field::kProfile, spec.profile);
     if (spec.refers_to) AppendField(out, warc_field::kRefersTo, FormatWarcId(*spec.refers_to));
     if (!spec.refers_to_target_uri.empty()) {
       AppendUriField(out, warc_field::kRefersToTargetUri, spec.refers_to_target_uri);

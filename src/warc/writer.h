@@ -62,6 +62,7 @@ struct WarcRecordSpec {
   std::string_view filename;                    // warcinfo only
 
   // Revisit only.
+  std::string_view profile = kIdenticalPayloadProfile;
   std::optional<WarcId> refers_to;
   std::string_view refers_to_target_uri;
   std::optional<WarcTime> refers_to_date;

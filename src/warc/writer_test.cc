@@ -125,6 +125,36 @@ TEST(WarcWriterTest, RevisitBytesAreFixed) {
             "HTTP/1.1 200 OK\r\n\r\n\r\n\r\n");
 }
 
+TEST(WarcWriterTest, NotModifiedBytesAreFixed) {
+  WarcRecordSpec spec;
+  spec.type = WarcType::kRevisit;
+  spec.profile = kNotModifiedProfile;
+  spec.id = kId;
+  spec.date = kTime;
+  spec.target_uri = "https://example.org/";
+  spec.refers_to_target_uri = "https://example.org/";
+  spec.refers_to_date = WarcTime{1769862600};
+  spec.payload_sha1 = Sha1Of("hello");
+  spec.http_head = "HTTP/1.1 304 Not Modified\r\n\r\n";
+  std::string out;
+  Plain().Append(spec, out);
+  EXPECT_EQ(out,
+            "WARC/1.1\r\n"
+            "WARC-Type: revisit\r\n"
+            "WARC-Record-ID: <urn:uuid:01234567-89ab-4def-bedc-ba9876543210>\r\n"
+            "WARC-Date: 2026-01-31T12:30:01.250Z\r\n"
+            "WARC-Target-URI: https://example.org/\r\n"
+            "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n"
+            "WARC-Refers-To-Target-URI: https://example.org/\r\n"
+            "WARC-Refers-To-Date: 2026-01-31T12:30:00Z\r\n"
+            "WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\r\n"
+            "WARC-Block-Digest: sha1:7BHPGNOCWY7BDNRRIRFD3BSMBHT3WHDJ\r\n"
+            "Content-Type: application/http; msgtype=response\r\n"
+            "Content-Length: 29\r\n"
+            "\r\n"
+            "HTTP/1.1 304 Not Modified\r\n\r\n\r\n\r\n");
+}
+
 TEST(WarcWriterTest, NothingFromTheWebBreaksTheHeader) {
   WarcRecordSpec spec;
   spec.id = kId;

@@ -49,7 +49,7 @@ def check(portolan, write_sample, scratch, name):
     lines(write_sample, path)
     ours = [json.loads(line) for line in lines(portolan, "warc", "ls", "--json", path)]
     theirs = [json.loads(line) for line in lines("node", scratch / "read_back.mjs", path)]
-    assert len(ours) == len(theirs) == 38, (len(ours), len(theirs))
+    assert len(ours) == len(theirs) == 39, (len(ours), len(theirs))
     for mine, other in zip(ours, theirs):
         for key in ("type", "offset", "length"):
             assert mine[key] == other[key], (name, key, mine, other)
@@ -60,12 +60,21 @@ def check(portolan, write_sample, scratch, name):
     assert sum(1 for other in theirs if other["truncated"] == "length") == 1
     assert sum(1 for other in theirs if other["ip"] == "2001:db8::7") == 6
 
+    # The page that a revisit refers to is there, and the digest that it repeats.
+    pages = {(other["uri"], other["date"]): other for other in theirs if other["type"] == "response"}
+    revisits = [other for other in theirs if other["type"] == "revisit"]
+    assert [other["profile"].rsplit("/", 1)[1] for other in revisits] == ["identical-payload-digest", "server-not-modified"]
+    assert [other["status"] for other in revisits] == [200, 304]
+    for other in revisits:
+        page = pages[(other["refers_to_uri"], other["refers_to_date"])]
+        assert page["declared"] == other["declared"], (name, page, other)
+
     # Its indexer and ours agree on every line.
     cli = scratch / "node_modules" / "warcio" / "dist" / "cli.js"
     index = sorted(lines("node", cli, "cdx-index", path))
     mine = lines(portolan, "warc", "index", "--style", "warcio", path)
     assert index == mine, "\n".join(["theirs:", *index[:3], "ours:", *mine[:3]])
-    assert len(mine) == 13, len(mine)
+    assert len(mine) == 14, len(mine)
     print(f"{name}: {len(ours)} records and {len(mine)} index lines, the same for both readers")
 
 

@@ -36,6 +36,7 @@ int Run(const std::string& path) {
   writer->Append(warcinfo, file);
 
   std::optional<Sha1> first_payload;
+  WarcTime first_date;
   WarcId first_id;
   for (int page = 0; page < 12; ++page) {
     time.seconds += 7;
@@ -67,6 +68,7 @@ int Run(const std::string& path) {
     if (page == 1) {
       first_payload = facts.payload_sha1;
       first_id = response.id;
+      first_date = time;
     }
 
     const std::string request_head =
@@ -100,9 +102,21 @@ int Run(const std::string& path) {
   revisit.payload_sha1 = first_payload;
   revisit.refers_to = first_id;
   revisit.refers_to_target_uri = "https://site1.example.org/page?z=1&a=1";
-  revisit.refers_to_date = WarcTime{1769862615};
+  revisit.refers_to_date = first_date;
   revisit.http_head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
   writer->Append(revisit, file);
+
+  WarcRecordSpec unchanged;
+  unchanged.type = WarcType::kRevisit;
+  unchanged.profile = kNotModifiedProfile;
+  unchanged.id = id();
+  unchanged.date = time;
+  unchanged.target_uri = revisit.refers_to_target_uri;
+  unchanged.payload_sha1 = first_payload;
+  unchanged.refers_to_target_uri = revisit.refers_to_target_uri;
+  unchanged.refers_to_date = revisit.refers_to_date;
+  unchanged.http_head = "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n";
+  writer->Append(unchanged, file);
 
   std::ofstream out(path, std::ios::binary);
   out.write(file.data(), static_cast<std::streamsize>(file.size()));
