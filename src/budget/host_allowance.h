@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "budget/group_cache.h"
+#include "disk/group_cache.h"
 
 namespace portolan {
 

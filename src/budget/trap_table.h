@@ -44,8 +44,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "budget/group_cache.h"
 #include "budget/url_shape.h"
+#include "disk/group_cache.h"
 
 namespace portolan {
 

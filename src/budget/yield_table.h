@@ -25,7 +25,7 @@
 
 #include "base/hash_key.h"
 #include "base/result.h"
-#include "budget/group_cache.h"
+#include "disk/group_cache.h"
 
 namespace portolan {
 

@@ -23,8 +23,8 @@
 
 #include "base/hash_key.h"
 #include "base/result.h"
-#include "budget/group_cache.h"
 #include "crawl/pay_level.h"
+#include "disk/group_cache.h"
 #include "rules/rule_set.h"
 
 namespace portolan {

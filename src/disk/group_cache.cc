@@ -1,4 +1,4 @@
-#include "budget/group_cache.h"
+#include "disk/group_cache.h"
 
 #include <fmt/core.h>
 

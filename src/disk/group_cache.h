@@ -1,4 +1,4 @@
-// GroupCache: two small numbers for each of many groups of URLs, in a fixed number of bytes.
+// GroupCache: two small numbers for each of many keys, in a fixed number of bytes.
 //
 // A table of sets of eight entries, a cache line each: a key's hash says which set, 32 bits of it stand for the key
 // within the set. A full set drops its least recently used entry. A new entry begins in the middle of the order, not at
