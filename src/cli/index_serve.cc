@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/log.h"
@@ -29,8 +29,28 @@ struct IndexServeFlags {
   bool json = false;
 };
 
+// Set by another thread; a wait for it ends at once then.
+class StopFlag {
+ public:
+  void Set() {
+    const std::lock_guard lock(mutex_);
+    set_ = true;
+    changed_.notify_all();
+  }
+  // Whether it was set within that time.
+  bool WaitFor(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, time, [this] { return set_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool set_ = false;
+};
+
 // Until `stop`. A new generation of the index is served by a new server on the same port.
-Status ServeIndex(const IndexServeFlags& flags, const std::atomic<bool>& stop) {
+Status ServeIndex(const IndexServeFlags& flags, StopFlag& stop) {
   ASSIGN_OR_RETURN(const ListenAddress address, ListenAddress::Parse(flags.listen));
   Env& env = Env::Posix();
   const std::string index_dir = IndexDirOf(flags.dir);
@@ -43,10 +63,8 @@ Status ServeIndex(const IndexServeFlags& flags, const std::atomic<bool>& stop) {
     fmt::print("{} is served on {}:{} until Ctrl-C: {} parts\n", Printable(index_dir), address.host, port, dirs.size());
   }
   std::fflush(stdout);
-  for (int turn = 1; !stop; ++turn) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  while (!stop.WaitFor(std::chrono::seconds(1))) {
     if (!server->Runs()) return Fail(ErrorCode::kIo, "xapian-tcpsrv has ended");
-    if (turn % 10 != 0) continue;
     const auto now = IndexPartPaths(env, index_dir);
     if (!now || *now == dirs) continue;  // one that cannot be read now is read again in a second
     dirs = *now;
@@ -78,8 +96,8 @@ int RunIndexServe(int argc, char** argv) {
       "  portolan index serve crawl-example.org --listen 127.0.0.1:8019\n"
       "  portolan search crawl-of-another whale --remote 127.0.0.1:8019");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  std::atomic<bool> stop = false;
-  const StopSignals signals([&](int) { stop = true; });
+  StopFlag stop;
+  const StopSignals signals([&](int) { stop.Set(); });
   const Status served = ServeIndex(flags, stop);
   return served ? kExitOk : Complain(served.error());
 }

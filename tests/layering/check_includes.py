@@ -16,7 +16,7 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SYSTEM_HEADERS = re.compile(r"^(unistd|fcntl|dirent|poll|netdb|signal|termios|uv|pthread)\.h$|^(sys|arpa|netinet|net)/|^(csignal|filesystem|fstream)$")
-SYSTEM_ALLOWED = {"io", "cli", "fetch", "serve", "cluster"}
+SYSTEM_ALLOWED = {"io", "cli", "fetch", "serve", "cluster", "search"}
 GENERATED = {"cli/build_info.h"}
 
 
