@@ -187,7 +187,8 @@ TEST_F(SearchTest, APageIsFoundByItsUrl) {
 }
 
 TEST_F(SearchTest, FieldsMayEndBeforeOthers) {
-  // Xapian 1.4 crashed here when forms were combined with OP_MAX.
+  // As where Xapian 1.4 crashed when forms were combined with OP_MAX; whether this index is enough for that is not
+  // known.
   std::vector<TestPage> pages;
   for (int i = 0; i < 2500; ++i) {
     pages.push_back({.url = "https://h.test/" + std::to_string(i),
