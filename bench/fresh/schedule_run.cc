@@ -1,6 +1,7 @@
 #include "bench/fresh/schedule_run.h"
 
 #include <fmt/core.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -223,6 +224,8 @@ Result<ScheduleCost> MeasureSchedule(Env& env, const std::string& dir, uint64_t 
   // Rates and outcomes are hashes of the page: the web itself takes 4 bytes per page.
   std::vector<float> visited(pages);
   Rng rng(5);
+  malloc_trim(0);  // what earlier parts freed must not hide what this one takes
+  std::ranges::fill(visited, 0.0F);
   const uint64_t before = ResidentBytes();
   ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, dir));
   RefreshOptions options;
