@@ -33,6 +33,7 @@ portolan_pkg(NGHTTP2 libnghttp2)
 portolan_pkg(SSL libssl)
 portolan_pkg(HTTPLIB cpp-httplib)
 portolan_pkg(POPPLER poppler-cpp)
+portolan_pkg(NATS libnats)
 
 if(PORTOLAN_TESTS)
   find_package(GTest REQUIRED)
