@@ -144,7 +144,7 @@ void LeaseView::Written(uint32_t index, WriteOutcome outcome, uint64_t revision,
     // What stands there decides: our belief goes on until it ends or a read shows another holder.
     shard.known = false;
     shard.unchanged = 0;
-    shard.next_ns = outcome == WriteOutcome::kRefused ? now_ns : now_ns + options_.renew_ns / 4;
+    shard.next_ns = now_ns + options_.renew_ns / 4;
     EndIfOver(shard, now_ns);
     return;
   }
