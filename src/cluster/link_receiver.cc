@@ -109,7 +109,10 @@ void LinkReceiver::Unsubscribe() {
 
 Result<bool> LinkReceiver::TakeOne(natsMsg* message, const std::function<void(const LinkBatchReader&)>& sink,
                                    uint32_t& taken) {
-  const uint64_t sequence = natsMsg_GetSequence(message);
+  jsMsgMetaData* meta = nullptr;
+  if (natsMsg_GetMetaData(&meta, message) != NATS_OK) return true;  // no message of a stream
+  const uint64_t sequence = meta->Sequence.Stream;
+  jsMsgMetaData_Destroy(meta);
   if (sequence != position_.sequence + 1) {
     if (sequence <= position_.sequence) return true;
     // Lost on the way here, or not there any more? A new subscription knows.

@@ -94,7 +94,4 @@ void NatsServer::Kill() {
   pid_ = -1;
 }
 
-void NatsServer::Pause() { kill(pid_, SIGSTOP); }
-void NatsServer::Resume() { kill(pid_, SIGCONT); }
-
 }  // namespace portolan

@@ -23,13 +23,10 @@ class NatsServer {
   // Starts it and waits until its port answers. False: it did not within ten seconds.
   bool Start();
   void Kill();  // kill -9
-  void Pause(); // SIGSTOP
-  void Resume();
 
   const std::string& dir() const { return dir_; }
   uint16_t port() const { return port_; }
   std::string url(const std::string& user_info = {}) const;
-  pid_t pid() const { return pid_; }
 
  private:
   const std::vector<std::string> flags_;
