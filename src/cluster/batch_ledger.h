@@ -55,8 +55,8 @@ class BatchLedger {
  private:
   struct Sender {
     uint64_t epoch = 0;
-    uint64_t taken = 0;               // everything up to this number
-    std::bitset<kLinkWindow> above;   // bit i: number taken + 1 + i
+    uint64_t taken = 0;              // everything up to this number
+    std::bitset<kLinkWindow> above;  // bit i: number taken + 1 + i
     bool operator==(const Sender&) const = default;
   };
   std::map<uint32_t, Sender> senders_;

@@ -12,10 +12,10 @@
 //   claim     writes the epoch plus one. A shard that was given back, or was never claimed, is claimed at once.
 //   lost      a belief that has ended does not come back: the process claims anew, with a new epoch.
 //
-// Two processes never believe at one time that they hold a shard. Proof: let r be the revision that a claim replaces. The
-// holder's last write that was taken is r, sent before the claimant first read r. So the belief ends at most hold_ns
-// after that reading, and the claim was sent (unchanged - 1) * look_ns after it: Valid() demands a quarter more than
-// hold_ns, for clocks that run at different speeds. A write that arrives late is refused unless r still stands.
+// Two processes never believe at one time that they hold a shard. Proof: let r be the revision that a claim replaces.
+// The holder's last write that was taken is r, sent before the claimant first read r. So the belief ends at most
+// hold_ns after that reading, and the claim was sent (unchanged - 1) * look_ns after it: Valid() demands a quarter more
+// than hold_ns, for clocks that run at different speeds. A write that arrives late is refused unless r still stands.
 // Looks are counted instead of measuring the time since the first: when the server was away for all, holders must have
 // time to renew before anyone may claim. A machine that was suspended with its clock standing still believes too long;
 // against it stands the epoch, which everything that it sends carries (batch_ledger.h).
@@ -99,7 +99,7 @@ class LeaseView {
  private:
   struct Shard {
     bool wanted = true;
-    bool busy = false;  // a command waits for its answer
+    bool busy = false;   // a command waits for its answer
     bool known = false;  // was read
     uint64_t revision = 0;
     std::optional<LeaseRecord> record;

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <queue>
+#include <tuple>
 
 #include "io/clock.h"
 #include "io/rng.h"

@@ -66,8 +66,8 @@ Status LinkBatchReader::Decode(std::string_view bytes) {
   }
   if (magic != kLinkBatchMagic) return bad("another magic number");
   if (version != kLinkBatchVersion) {
-    return Fail(ErrorCode::kUnsupported, fmt::format("a link batch of version {}: this program reads {}", version,
-                                                     kLinkBatchVersion));
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("a link batch of version {}: this program reads {}", version, kLinkBatchVersion));
   }
   const std::string_view body = bytes.substr(kLinkBatchHeader);
   if (Crc32c(body, Crc32c(bytes.substr(0, kLinkBatchCrcAt))) != crc) return bad("checksum differs");

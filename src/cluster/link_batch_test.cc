@@ -23,8 +23,21 @@ TEST(LinkBatchTest, GoldenBytes) {
   ASSERT_TRUE(*writer.Add("c"));
   const std::string bytes = writer.Finish(
       {.cluster = 0x1122334455667788, .receiver = 3, .sender = 1, .epoch = 7, .number = 9, .messages = 0});
-  EXPECT_EQ(Hex(bytes), "5054" "4c42" "01" "00" "0300" "0100" "0000" "02000000" "0700000000000000"
-                        "0900000000000000" "8877665544332211" "05000000" "e9536983" "0261620163");
+  EXPECT_EQ(Hex(bytes),
+            "5054"
+            "4c42"
+            "01"
+            "00"
+            "0300"
+            "0100"
+            "0000"
+            "02000000"
+            "0700000000000000"
+            "0900000000000000"
+            "8877665544332211"
+            "05000000"
+            "e9536983"
+            "0261620163");
 }
 
 TEST(LinkBatchTest, ReadsBackWhatItWrote) {

@@ -4,8 +4,6 @@
 #include <nats/nats.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "base/bytes.h"
@@ -13,12 +11,6 @@
 #include "cluster/names.h"
 
 namespace portolan {
-namespace {
-
-constexpr int64_t kAwayWait = 100 * kMillisecond;
-
-}  // namespace
-
 std::string LinkPosition::Encode() const {
   std::string out;
   AppendLe<uint64_t>(out, static_cast<uint64_t>(created_ns));
@@ -48,8 +40,8 @@ LinkReceiver::LinkReceiver(NatsConnection& connection, const LinkReceiverOptions
 
 LinkReceiver::~LinkReceiver() { Unsubscribe(); }
 
-Result<std::unique_ptr<LinkReceiver>> LinkReceiver::Open(NatsConnection& connection,
-                                                         const LinkReceiverOptions& options, LinkPosition position) {
+Result<std::unique_ptr<LinkReceiver>> LinkReceiver::Open(NatsConnection& connection, const LinkReceiverOptions& options,
+                                                         LinkPosition position) {
   CHECK(IsClusterName(options.cluster));
   std::unique_ptr<LinkReceiver> receiver(new LinkReceiver(connection, options, std::move(position)));
   RETURN_IF_ERROR(receiver->Look());
@@ -58,8 +50,8 @@ Result<std::unique_ptr<LinkReceiver>> LinkReceiver::Open(NatsConnection& connect
 
 std::unexpected<Error> LinkReceiver::Loss(const std::string& why) {
   Error error(ErrorCode::kCorrupt,
-              fmt::format("stream {} {}: what was in it and shard {} had not taken is lost. Taken last: {}", stream_, why,
-                          options_.shard, position_.ledger.Describe()));
+              fmt::format("stream {} {}: what was in it and shard {} had not taken is lost. Taken last: {}", stream_,
+                          why, options_.shard, position_.ledger.Describe()));
   failed_ = std::unexpected<Error>(error);
   return std::unexpected<Error>(std::move(error));
 }
@@ -70,6 +62,7 @@ Status LinkReceiver::Look() {
     if (info.error().code() == ErrorCode::kNotFound && position_.created_ns != 0) return Loss("was deleted");
     return std::unexpected<Error>(info.error());
   }
+  stream_last_ = info->last;
   if (position_.created_ns == 0) position_.created_ns = info->created_ns;
   if (position_.created_ns != info->created_ns) return Loss("was deleted and made anew");
   if (info->last < position_.sequence) {
@@ -95,7 +88,8 @@ Status LinkReceiver::Subscribe() {
       js_PullSubscribe(&subscription_, connection_.jetstream(), LinkSubject(options_.cluster, options_.shard).c_str(),
                        nullptr, nullptr, &options, &code);
   if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, code, fmt::format("reading stream {}", stream_)));
-  fresh_ = true;
+  // What was asked for twice, so that libnats drops nothing.
+  natsSubscription_SetPendingLimits(subscription_, 4 * options_.fetch, static_cast<int>(2 * options_.fetch_bytes));
   return {};
 }
 
@@ -115,11 +109,15 @@ Result<bool> LinkReceiver::TakeOne(natsMsg* message, const std::function<void(co
   jsMsgMetaData_Destroy(meta);
   if (sequence != position_.sequence + 1) {
     if (sequence <= position_.sequence) return true;
-    // Lost on the way here, or not there any more? A new subscription knows.
-    if (!fresh_) return false;
+    // Lost on the way here, or not there any more? The stream knows.
+    natsMsg* missing = nullptr;
+    jsErrCode code = static_cast<jsErrCode>(0);
+    const natsStatus s =
+        js_GetMsg(&missing, connection_.jetstream(), stream_.c_str(), position_.sequence + 1, nullptr, &code);
+    natsMsg_Destroy(missing);
+    if (code != JSNoMessageFoundErr && s != NATS_NOT_FOUND) return false;
     return Loss(fmt::format("has no messages {} to {}: somebody removed them", position_.sequence + 1, sequence - 1));
   }
-  fresh_ = false;
   const std::string_view bytes(natsMsg_GetData(message), static_cast<size_t>(natsMsg_GetDataLength(message)));
   const auto foreign = [&](std::string why) {
     ++foreign_;
@@ -151,8 +149,8 @@ Result<bool> LinkReceiver::TakeOne(natsMsg* message, const std::function<void(co
       break;
     case BatchVerdict::kLost:
       failed_ = Fail(ErrorCode::kCorrupt,
-                     fmt::format("stream {}: {} of the batches {} to {} that shard {} sent in epoch {} are lost", stream_,
-                                 lost.count, lost.first, lost.last, lost.sender, lost.epoch));
+                     fmt::format("stream {}: {} of the batches {} to {} that shard {} sent in epoch {} are lost",
+                                 stream_, lost.count, lost.first, lost.last, lost.sender, lost.epoch));
       return std::unexpected<Error>(failed_.error());
   }
   position_.sequence = sequence;
@@ -161,15 +159,14 @@ Result<bool> LinkReceiver::TakeOne(natsMsg* message, const std::function<void(co
 
 Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const std::function<void(const LinkBatchReader&)>& sink) {
   if (!failed_) return std::unexpected<Error>(failed_.error());
-  const auto wait_away = [&]() -> Result<uint32_t> {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(max_wait_ns, kAwayWait)));
-    return 0;
-  };
   const NatsStatus status = connection_.status();
   if (status.state == NatsState::kClosed) {
     return Fail(ErrorCode::kClosed, "reading links: NATS has closed the connection: " + status.reason);
   }
-  if (status.state == NatsState::kAway) return wait_away();
+  if (status.state == NatsState::kAway) {
+    connection_.WaitWhile(NatsState::kAway, max_wait_ns);
+    return 0;
+  }
   if (status.reconnects != reconnects_) {
     reconnects_ = status.reconnects;
     Unsubscribe();
@@ -178,17 +175,25 @@ Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const std::function<voi
     Status ready = Look();
     if (ready) ready = Subscribe();
     if (!ready) {
-      if (ready.error().code() == ErrorCode::kClosed) return wait_away();
+      if (ready.error().code() == ErrorCode::kClosed) return 0;  // no answer within request_ns
       return std::unexpected<Error>(ready.error());
     }
   }
+  // What is there, at once; if nothing is, the next one. (A request for several waits until it has all of them.)
   jsFetchRequest request;
   jsFetchRequest_Init(&request);
   request.Batch = options_.fetch;
   request.MaxBytes = static_cast<int64_t>(options_.fetch_bytes);
-  request.Expires = std::max<int64_t>(max_wait_ns, 5 * kMillisecond);
+  request.NoWait = true;
   natsMsgList list{};
-  const natsStatus s = natsSubscription_FetchRequest(&list, subscription_, &request);
+  natsStatus s = natsSubscription_FetchRequest(&list, subscription_, &request);
+  if (list.Count == 0 && (s == NATS_OK || s == NATS_TIMEOUT || s == NATS_NOT_FOUND)) {
+    natsMsgList_Destroy(&list);
+    jsFetchRequest_Init(&request);
+    request.Batch = 1;
+    request.Expires = std::max<int64_t>(max_wait_ns, 5 * kMillisecond);
+    s = natsSubscription_FetchRequest(&list, subscription_, &request);
+  }
   uint32_t taken = 0;
   bool again = false;
   Status error;
@@ -209,6 +214,8 @@ Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const std::function<voi
     const Status ready = Look();
     if (!ready && ready.error().code() == ErrorCode::kClosed) return taken;
     RETURN_IF_ERROR(ready);
+    // It has more than the subscription says: something was lost on the way here.
+    again |= stream_last_ > position_.sequence;
   }
   if (again) Unsubscribe();
   return taken;

@@ -56,7 +56,8 @@ class LinkReceiver {
   LinkReceiver& operator=(const LinkReceiver&) = delete;
 
   // Waits until something comes, at most so long, and hands over each new batch: the header and views of the messages,
-  // valid during the call. Returns how many. While the server is away: 0, after the wait.
+  // valid during the call. Returns how many; 0 also while the server is away
+  // and when reading begins anew.
   Result<uint32_t> Take(int64_t max_wait_ns, const std::function<void(const LinkBatchReader&)>& sink);
 
   const LinkPosition& position() const { return position_; }
@@ -83,7 +84,7 @@ class LinkReceiver {
   LinkPosition position_;
   LinkBatchReader reader_;
   __natsSubscription* subscription_ = nullptr;
-  bool fresh_ = false;  // the subscription has given nothing yet
+  uint64_t stream_last_ = 0;  // its newest message when it was looked at
   uint64_t reconnects_ = 0;
   uint64_t trimmed_ = 0;
   uint64_t duplicates_ = 0;

@@ -36,8 +36,8 @@ Ack ReadAck(natsMsg* message, const jsPubAck* ack, const jsPubAckErr* error) {
     out.duplicate = ack->Duplicate;
   } else if (error != nullptr && error->ErrCode == JSStreamStoreFailedErr) {
     out.kind = AckKind::kFull;  // "maximum bytes exceeded", or its disk is full
-  } else if (error != nullptr && (error->ErrCode == JSStorageResourcesExceededErr ||
-                                  error->ErrCode == JSInsufficientResourcesErr)) {
+  } else if (error != nullptr &&
+             (error->ErrCode == JSStorageResourcesExceededErr || error->ErrCode == JSInsufficientResourcesErr)) {
     out.kind = AckKind::kFull;
   } else if (error != nullptr && (error->Err == NATS_NO_RESPONDERS || error->ErrCode == JSStreamNotMatchErr)) {
     out.kind = AckKind::kGone;

@@ -79,7 +79,7 @@ class LinkSender {
     LinkFlow flow = LinkFlow::kGoing;
     int64_t not_before_ns = 0;
     int64_t created_ns = 0;
-    uint64_t newest = 0;  // sequence number that the stream gave last
+    uint64_t newest = 0;   // sequence number that the stream gave last
     bool suspect = false;  // look at the stream before going on
   };
   LinkSender(NatsConnection& connection, const LinkSenderOptions& options);

@@ -144,8 +144,7 @@ TEST_F(LinkStreamTest, ABatchThatIsInTheStreamTwiceIsTakenOnce) {
   ASSERT_TRUE(PumpUntilStored(*sender));
   LinkBatchWriter writer;
   ASSERT_TRUE(*writer.Add("a"));
-  const std::string again =
-      writer.Finish({.cluster = kCluster, .receiver = 0, .sender = 1, .epoch = 1, .number = 2});
+  const std::string again = writer.Finish({.cluster = kCluster, .receiver = 0, .sender = 1, .epoch = 1, .number = 2});
   ASSERT_EQ(js_Publish(nullptr, connection_->jetstream(), LinkSubject("web", 0).c_str(), again.data(),
                        static_cast<int>(again.size()), nullptr, nullptr),
             NATS_OK);
@@ -326,8 +325,8 @@ TEST_F(LinkStreamTest, WhatIsNoBatchOfThisClusterIsSkippedAndCounted) {
   ASSERT_EQ(js_Publish(nullptr, connection_->jetstream(), subject.c_str(), "hello", 5, nullptr, nullptr), NATS_OK);
   LinkBatchWriter writer;
   const std::string other = writer.Finish({.cluster = 1, .receiver = 0, .sender = 1, .epoch = 9, .number = 1});
-  ASSERT_EQ(js_Publish(nullptr, connection_->jetstream(), subject.c_str(), other.data(),
-                       static_cast<int>(other.size()), nullptr, nullptr),
+  ASSERT_EQ(js_Publish(nullptr, connection_->jetstream(), subject.c_str(), other.data(), static_cast<int>(other.size()),
+                       nullptr, nullptr),
             NATS_OK);
   auto sender = Sender(*connection_, 1);
   SendOne(*sender, "a");

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "base/check.h"
@@ -18,6 +18,7 @@ struct NatsConnection::State {
   explicit State(const Clock& c) : clock(c) {}
   const Clock& clock;
   std::mutex mutex;
+  std::condition_variable changed;
   NatsStatus status;  // guarded by mutex
 
   void Set(NatsState state, std::string reason) {
@@ -27,6 +28,7 @@ struct NatsConnection::State {
     status.state = state;
     status.since_ns = clock.NowNs();
     if (!reason.empty() || state == NatsState::kConnected) status.reason = std::move(reason);
+    changed.notify_all();
   }
 };
 
@@ -108,6 +110,11 @@ NatsStatus NatsConnection::status() const {
   return state_->status;
 }
 
+void NatsConnection::WaitWhile(NatsState state, int64_t max_wait_ns) const {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait_for(lock, std::chrono::nanoseconds(max_wait_ns), [&] { return state_->status.state != state; });
+}
+
 Result<std::unique_ptr<NatsConnection>> NatsConnection::Connect(const NatsOptions& options, const Clock& clock,
                                                                 const std::function<bool(const NatsWait&)>& waiting) {
   const int64_t begin = clock.NowNs();
@@ -124,7 +131,6 @@ Result<std::unique_ptr<NatsConnection>> NatsConnection::Connect(const NatsOption
     wait.waited_ns = clock.NowNs() - begin;
     wait.reason = error.message();
     if (!waiting || !waiting(wait)) return std::unexpected<Error>(std::move(error));
-    std::this_thread::sleep_for(std::chrono::nanoseconds(options.retry_ns));
   }
 }
 
@@ -209,8 +215,7 @@ Status NatsConnection::CheckJetStream() {
   if (s == NATS_OK) return {};
   // Nobody answers its API: the server runs without it.
   if (s == NATS_NO_RESPONDERS) code = JSNotEnabledErr;
-  return std::unexpected<Error>(
-      NatsError(s, code, fmt::format("JetStream at {}", NatsUrlForPeople(options_.url))));
+  return std::unexpected<Error>(NatsError(s, code, fmt::format("JetStream at {}", NatsUrlForPeople(options_.url))));
 }
 
 }  // namespace portolan

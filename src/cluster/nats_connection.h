@@ -8,7 +8,7 @@
 //   wrong password, wrong certificate, JetStream off     an Error at once: waiting would not help
 //   refused while connecting again                       kClosed, with the reason
 //
-// Thread: status() any; the rest one owner. A call that asks the server waits at most Options::request_ns.
+// Thread: status and WaitWhile any; the rest one owner. A call that asks the server waits at most Options::request_ns.
 // Memory bound: pending_bytes of what is sent while the server is away, and per subscription pending_messages.
 
 #pragma once
@@ -37,7 +37,7 @@ struct NatsOptions {
   int64_t retry_ns = kSecond;
   int64_t request_ns = 5 * kSecond;
   uint32_t pending_bytes = 1 << 20;
-  uint32_t pending_messages = 1024;
+  uint32_t pending_messages = 65'536;  // waiting for us, per subscription; libnats counts 1 KiB for each
 };
 
 enum class NatsState : uint8_t {
@@ -61,7 +61,8 @@ struct NatsWait {
 
 class NatsConnection {
  public:
-  // `waiting` is asked after each attempt that found no server; false ends it with kClosed. None: one attempt.
+  // `waiting` is called after each attempt that found no server. It tells the operator, waits (retry_ns, or until the
+  // program is to stop) and says whether to try again; false ends it with kClosed. None: one attempt.
   static Result<std::unique_ptr<NatsConnection>> Connect(const NatsOptions& options, const Clock& clock,
                                                          const std::function<bool(const NatsWait&)>& waiting = {});
   ~NatsConnection();
@@ -69,6 +70,8 @@ class NatsConnection {
   NatsConnection& operator=(const NatsConnection&) = delete;
 
   NatsStatus status() const;
+  // Waits until the state is no longer `state`, at most so long.
+  void WaitWhile(NatsState state, int64_t max_wait_ns) const;
   const Clock& clock() const { return clock_; }
   int64_t request_ns() const { return options_.request_ns; }
   __natsConnection* handle() const { return connection_; }

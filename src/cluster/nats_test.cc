@@ -64,6 +64,7 @@ TEST_F(NatsTest, AServerThatIsAwayAtStartIsWaitedForAndSaidSo) {
   auto late = NatsConnection::Connect(Options(server.url("u:secret")), clock_, [&](const NatsWait& wait) {
     reason = wait.reason;
     if (++asked == 2 && !server.Start()) return false;
+    std::this_thread::sleep_for(20ms);
     return asked < 20;
   });
   ASSERT_TRUE(late) << late.error().ToString();

@@ -27,7 +27,7 @@ class SendWindow {
   const std::string* NextToSend(uint64_t& number) const;
   void MarkSent(uint64_t number);
 
-  void Stored(uint64_t number);   // acknowledged; a number that is not here is ignored
+  void Stored(uint64_t number);     // acknowledged; a number that is not here is ignored
   void SendAgain(uint64_t number);  // refused, or no answer
 
   // Every batch up to this number is in the stream.

@@ -66,8 +66,8 @@ void ShardLeases::Publish() {
     const std::lock_guard lock(mutex_);
     for (uint32_t i = 0; i < leases_.size(); ++i) {
       Lease& lease = leases_[i];
-      const bool released = std::ranges::any_of(
-          requests_, [&](const auto& request) { return request.first == i && !request.second; });
+      const bool released =
+          std::ranges::any_of(requests_, [&](const auto& request) { return request.first == i && !request.second; });
       const int64_t until = released ? 0 : view_.HeldUntil(i);
       news |= (until != 0) != (lease.until != 0) || lease.epoch != view_.Epoch(i);
       lease.until = until;

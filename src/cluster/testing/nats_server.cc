@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -11,9 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include "base/check.h"
 
@@ -82,7 +81,7 @@ bool NatsServer::Start() {
   for (int i = 0; i < 1000 && pid_ > 0; ++i) {
     if (Answers(port_)) return true;
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    poll(nullptr, 0, 10);
   }
   return false;
 }
