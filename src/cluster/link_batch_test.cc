@@ -192,11 +192,14 @@ TEST(SendWindowTest, HasABoundOfBytesAndOfBatches) {
   SendWindow many(1 << 20);
   for (uint64_t i = 0; i < kLinkWindow; ++i) many.Add("x");
   EXPECT_FALSE(many.HasRoom());
+  for (int i = 0; i < 9; ++i) many.Add("x");  // the rest of a page
   uint64_t number = 0;
-  ASSERT_NE(many.NextToSend(number), nullptr);
-  many.MarkSent(1);
-  many.Stored(1);
+  while (many.NextToSend(number) != nullptr) many.MarkSent(number);
+  EXPECT_EQ(number, kLinkWindow) << "receivers take what is further back for lost";
+  for (uint64_t i = 1; i <= 10; ++i) many.Stored(i);
   EXPECT_TRUE(many.HasRoom());
+  while (many.NextToSend(number) != nullptr) many.MarkSent(number);
+  EXPECT_EQ(number, kLinkWindow + 9);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@
 // Thread: one owner. Acknowledgements come on a thread of libnats into a Mailbox; Pump takes them. Pump waits for the
 // socket if the server does not read (at most the connection's request_ns), and asks for the state of streams when
 // something looks wrong.
-// Memory bound: per receiver window_bytes and one batch being written, and as much again inside libnats.
+// Memory bound: per receiver window_bytes, the links of one page and one batch being written, and as much again inside
+// libnats.
 
 #pragma once
 
@@ -55,7 +56,7 @@ class LinkSender {
   LinkSender& operator=(const LinkSender&) = delete;
 
   bool HasRoom(uint32_t to) const { return lanes_[to]->window.HasRoom(); }
-  // REQUIRES: HasRoom. Only kInvalidArgument, for a message that fits no batch.
+  // HasRoom is asked once per page. Only kInvalidArgument, for a message that fits no batch.
   Status Send(uint32_t to, std::string_view message);
   // Closes the batch that is being written, full or not.
   void Flush(uint32_t to);

@@ -1,19 +1,17 @@
 #include "cluster/send_window.h"
 
+#include <algorithm>
 #include <utility>
-
-#include "base/check.h"
 
 namespace portolan {
 
 void SendWindow::Add(std::string batch) {
-  CHECK(HasRoom());
   bytes_ += batch.size();
   entries_.push_back({.batch = std::move(batch)});
 }
 
 const std::string* SendWindow::NextToSend(uint64_t& number) const {
-  for (size_t i = 0; i < entries_.size(); ++i) {
+  for (size_t i = 0; i < std::min<size_t>(entries_.size(), kLinkWindow); ++i) {
     if (entries_[i].state != State::kWaiting) continue;
     number = stored_ + 1 + i;
     return &entries_[i].batch;

@@ -1,7 +1,8 @@
 // SendWindow: the batches of one shard to one receiver that are not known to be stored. What is sent stays here until
 // its acknowledgement, so that it can be sent again; what found no room in the stream waits here, and the window fills.
 //
-// Pure: the caller sends and reports. Memory bound: Options::bytes (or one batch), at most kLinkWindow batches.
+// Pure: the caller sends and reports. Memory bound: `bytes`, and what the caller adds without asking HasRoom again: the
+// links of one page.
 
 #pragma once
 
@@ -17,13 +18,14 @@ class SendWindow {
  public:
   explicit SendWindow(uint64_t bytes) : max_bytes_(bytes) {}
 
-  // True if another batch may be added.
+  // True if another page's links may be added.
   bool HasRoom() const { return entries_.empty() || (entries_.size() < kLinkWindow && bytes_ < max_bytes_); }
   uint64_t next_number() const { return stored_ + entries_.size() + 1; }
-  // REQUIRES: HasRoom; the batch has next_number.
+  // The batch has next_number.
   void Add(std::string batch);
 
-  // The oldest batch that is to be sent, or null. It counts as sent after MarkSent.
+  // The oldest batch that is to be sent, or null: never one that is kLinkWindow or more above what is stored. It counts
+  // as sent after MarkSent.
   const std::string* NextToSend(uint64_t& number) const;
   void MarkSent(uint64_t number);
 

@@ -45,7 +45,8 @@ void ShardLeases::Release(uint32_t shard) {
 
 void ShardLeases::Want(uint32_t shard) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(requests_, [&](const auto& request) { return request.first == shard; });
+  // After a Release that waits here, not in its place: a belief that was ended does not come back.
+  std::erase(requests_, std::pair<uint32_t, bool>(shard, true));
   requests_.emplace_back(shard, true);
   wake_.notify_all();
 }

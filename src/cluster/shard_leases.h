@@ -60,7 +60,7 @@ class ShardLeases {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Lease> leases_;                        // guarded by mutex_
-  std::vector<std::pair<uint32_t, bool>> requests_;  // guarded by mutex_: shard, wanted. At most one per shard
+  std::vector<std::pair<uint32_t, bool>> requests_;  // guarded by mutex_: shard, wanted. At most two per shard
   std::string trouble_;                              // guarded by mutex_
   bool stop_ = false;                                // guarded by mutex_
   std::thread thread_;
