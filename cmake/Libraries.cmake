@@ -34,6 +34,7 @@ portolan_pkg(SSL libssl)
 portolan_pkg(HTTPLIB cpp-httplib)
 portolan_pkg(POPPLER poppler-cpp)
 portolan_pkg(XAPIAN xapian-core)
+portolan_pkg(NATS libnats)
 
 if(PORTOLAN_TESTS)
   find_package(GTest REQUIRED)

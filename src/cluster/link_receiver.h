@@ -1,0 +1,97 @@
+// LinkReceiver: the batches that came for one shard, each once, in the order of its stream.
+//
+// How far it has read is a LinkPosition, a value for the receiver's manifest. After a crash it opens with the one from
+// its last checkpoint and reads the rest again. Trim, after a checkpoint, removes from the stream what that checkpoint
+// holds.
+//
+// Losses end it, loudly, with an Error (kCorrupt) that says which batches of which senders may be lost: the stream was
+// deleted or made anew (another time of creation), went back (its newest number is below the position), was purged or
+// had messages removed (a gap in the numbers), or a sender's numbers have a gap (BatchLedger).
+//
+// What is in the stream and is no batch of this cluster for this shard is skipped and counted.
+//
+// Thread: one owner, who waits in Take. Memory bound: Options::fetch_bytes inside libnats, one batch here, the ledger.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cluster/batch_ledger.h"
+#include "cluster/link_batch.h"
+#include "cluster/link_stream.h"
+#include "cluster/nats_connection.h"
+
+struct __natsSubscription;
+struct __natsMsg;
+
+namespace portolan {
+
+struct LinkPosition {
+  int64_t created_ns = 0;  // of the stream; 0: not opened before
+  uint64_t sequence = 0;   // of the last message that was taken
+  BatchLedger ledger;
+
+  std::string Encode() const;
+  static Result<LinkPosition> Decode(std::string_view bytes);
+};
+
+struct LinkReceiverOptions {
+  std::string cluster;
+  uint64_t cluster_id = 0;
+  uint32_t shard = 0;
+  int fetch = 32;  // messages that are asked for at once
+  uint64_t fetch_bytes = uint64_t{4} << 20;
+};
+
+class LinkReceiver {
+ public:
+  static Result<std::unique_ptr<LinkReceiver>> Open(NatsConnection& connection, const LinkReceiverOptions& options,
+                                                    LinkPosition position);
+  ~LinkReceiver();
+  LinkReceiver(const LinkReceiver&) = delete;
+  LinkReceiver& operator=(const LinkReceiver&) = delete;
+
+  // Waits until something comes, at most so long, and hands over each new batch: the header and views of the messages,
+  // valid during the call. Returns how many; 0 also while the server is away
+  // and when reading begins anew.
+  Result<uint32_t> Take(int64_t max_wait_ns, const std::function<void(const LinkBatchReader&)>& sink);
+
+  const LinkPosition& position() const { return position_; }
+  // REQUIRES: a durable checkpoint has `kept`.
+  Status Trim(const LinkPosition& kept);
+
+  uint64_t duplicates() const { return duplicates_; }
+  uint64_t old_epochs() const { return old_epochs_; }  // refused: sent by who had lost its shard
+  uint64_t foreign() const { return foreign_; }
+  const std::string& last_foreign() const { return last_foreign_; }
+
+ private:
+  LinkReceiver(NatsConnection& connection, const LinkReceiverOptions& options, LinkPosition position);
+  Status Look();
+  Status Subscribe();
+  void Unsubscribe();
+  // False: not the next message; the subscription is to be made anew.
+  Result<bool> TakeOne(__natsMsg* message, const std::function<void(const LinkBatchReader&)>& sink, uint32_t& taken);
+  std::unexpected<Error> Loss(const std::string& why);
+
+  NatsConnection& connection_;
+  const LinkReceiverOptions options_;
+  const std::string stream_;
+  LinkPosition position_;
+  LinkBatchReader reader_;
+  __natsSubscription* subscription_ = nullptr;
+  uint64_t stream_last_ = 0;  // its newest message when it was looked at
+  uint64_t reconnects_ = 0;
+  uint64_t trimmed_ = 0;
+  uint64_t duplicates_ = 0;
+  uint64_t old_epochs_ = 0;
+  uint64_t foreign_ = 0;
+  std::string last_foreign_;
+  Status failed_;
+};
+
+}  // namespace portolan

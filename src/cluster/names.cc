@@ -1,0 +1,23 @@
+#include "cluster/names.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace portolan {
+
+bool IsClusterName(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxClusterName && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+std::string ClusterBucket(std::string_view cluster) { return fmt::format("portolan-{}", cluster); }
+std::string LinkStreamName(std::string_view cluster, uint32_t shard) {
+  return fmt::format("portolan-{}-shard-{}", cluster, shard);
+}
+std::string LinkSubject(std::string_view cluster, uint32_t shard) {
+  return fmt::format("portolan.{}.shard.{}", cluster, shard);
+}
+
+}  // namespace portolan

@@ -1,0 +1,22 @@
+// Names of clusters and nodes. They become parts of subjects, streams and buckets of NATS, where dots, spaces, '*' and
+// '>' have a meaning: so letters, digits, '-' and '_', 1 to 32 of them.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace portolan {
+
+inline constexpr size_t kMaxClusterName = 32;
+
+bool IsClusterName(std::string_view name);
+
+// "portolan-NAME": the bucket with the settings and the leases.
+std::string ClusterBucket(std::string_view cluster);
+// "portolan-NAME-shard-K", the stream of a receiving shard, and "portolan.NAME.shard.K", its subject.
+std::string LinkStreamName(std::string_view cluster, uint32_t shard);
+std::string LinkSubject(std::string_view cluster, uint32_t shard);
+
+}  // namespace portolan
