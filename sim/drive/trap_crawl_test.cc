@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-
 #include "io/mem_env.h"
 
 namespace portolan::sim {
