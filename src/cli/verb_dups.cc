@@ -111,8 +111,8 @@ int Explain(const DupFlags& flags, const DupSummary& summary) {
     fmt::print("{} has no text to compare\n", options.url);
     return kExitOk;
   }
-  fmt::print("{}: {} with {}, {} in {}{}\n", flags.dir, Counted(summary.pages, "page"),
-             options.exact ? "a body" : fmt::format("{} of them with text", summary.with_text),
+  fmt::print("{}: {}{}, {} in {}{}\n", flags.dir, Counted(summary.pages, "page"),
+             options.exact ? " with a body" : fmt::format(", {} of them with text", summary.with_text),
              Counted(summary.clustered, "page"), Counted(summary.clusters, "cluster"),
              options.exact ? " of the same bytes" : fmt::format(" (pairs differ in at most {} bits)", options.bits));
   return kExitOk;

@@ -114,7 +114,10 @@ int Search(const SearchFlags& flags) {
     question.limit = 1;
   }
   const auto page = searcher.Ask(question);
-  if (!page) return Complain(page.error());
+  if (!page) {
+    const int code = Complain(page.error());
+    return page.error().code() == ErrorCode::kBusy ? kExitUsage : code;  // the question asks for too much
+  }
   for (const auto& left_out : page->answer.left_out) {
     PrintError(fmt::format("a part of the index is left out: {}", Printable(left_out.why)));
   }

@@ -95,7 +95,8 @@ class SearchTest(unittest.TestCase):
         self.assertEqual(self.found("nobody may find this hidden", "--limit", "50")[1].count("/none"), 0, "noindex")
         self.assertEqual(self.found("zzzz", code=1)[1], [])
         self.assertEqual(set(self.found("whale", "--limit", "1")[0]) >= {"next", "query", "pages"}, True)
-        self.assertEqual(crawls.run(PROGRAM, "search", self.dir, "x after:never").returncode, 2)
+        for refused in ("x after:never", '"', "w " * 1500):
+            self.assertEqual(crawls.run(PROGRAM, "search", self.dir, refused).returncode, 2, refused)
         self.assertEqual(crawls.run(PROGRAM, "search", self.folder.name, "x").returncode, 3, "no index")
 
     def test_scores_are_explained(self):
