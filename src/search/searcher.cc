@@ -67,7 +67,8 @@ Result<CachedPage> Searcher::Cached(const std::string& url) {
 
 Result<std::string> Searcher::Health() {
   ASSIGN_OR_RETURN(const auto parts, Parts());
-  return fmt::format("{} parts, {} of them remote", parts->size(), options_.search.remotes.size());
+  return fmt::format("{} {}, {} of them remote", parts->size(), parts->size() == 1 ? "part" : "parts",
+                     options_.search.remotes.size());
 }
 
 std::string DateOfValue(std::string_view value) {
