@@ -70,9 +70,11 @@ Status IndexBuilder::OpenParts() {
   generation_ = current_.building != 0 ? current_.building : current_.generation;
   const uint32_t parts = current_.building != 0 ? current_.building_parts : current_.parts;
   if (options_.parts != 0 && options_.parts != parts) {
-    return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: the index has {} parts; 'portolan index build --rebuild --parts {} {}' makes it again",
-                            dir, parts, options_.parts, DirName(dir)));
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "{}: the index was begun with --parts {}; 'portolan index build --rebuild --parts {} {}' makes it again",
+            dir, parts, options_.parts, DirName(dir)));
   }
   // What was left by a build that was killed before it saved CURRENT must not be taken for a part.
   if (save && current_.building != 0) RETURN_IF_ERROR(RemoveIndexLeftovers(env_, dir, current_));
