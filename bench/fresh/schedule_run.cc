@@ -262,8 +262,9 @@ Result<ScheduleCost> MeasureSchedule(Env& env, const std::string& dir, uint64_t 
       ASSIGN_OR_RETURN(more, schedule->Work(4096));
     }
     allowed += kVisits * static_cast<double>(pages) * kTickDays;
-    while (allowed >= 1) {
-      ASSIGN_OR_RETURN(const auto due, schedule->Take(static_cast<size_t>(std::min(allowed, 4096.0))));
+    // All at once, so that the schedule sees how much of the capacity stays idle, at any size.
+    if (allowed >= 1) {
+      ASSIGN_OR_RETURN(const auto due, schedule->Take(static_cast<size_t>(allowed)));
       for (const DueVisit& visit : due) {
         const std::string_view found = DecodeUrlRecord(visit.record)->url;
         uint64_t page = 0;
@@ -276,7 +277,6 @@ Result<ScheduleCost> MeasureSchedule(Env& env, const std::string& dir, uint64_t 
         ++cost.visits;
       }
       allowed -= static_cast<double>(due.size());
-      if (due.size() < 4096) break;
     }
     allowed = std::min(allowed, 2 * kVisits * static_cast<double>(pages) * kTickDays);
   }
