@@ -1,5 +1,5 @@
-// Exchange: how the shards of a crawl reach each other. ExchangePort is the interface that a shard uses; MemoryExchange
-// connects the shards of one process.
+// Exchange: how the shards of a crawl reach each other. ExchangePort is the interface that a shard uses, Exchange the
+// one that the driver uses; MemoryExchange connects the shards of one process.
 //
 // Three kinds of things cross:
 //   messages (crossing.h)  links, and robots.txt of other shards' domains. They need room: a shard that sends links
@@ -13,6 +13,9 @@
 //   address notices        (flow/address_notice.h). Taken in the receiver's next turn. Not part of a checkpoint.
 //
 // Per pair of shards, each kind arrives in the order in which it was sent.
+//
+// What an exchange must remember across a restart is in its Checkpointables: their flush ends only when all that was
+// sent before it is where it survives this process, and Committed may forget what had been taken.
 //
 // MemoryExchange. Thread: a port and Deliver belong to the sender's thread; Take…, Front and Pop to the receiver's. One
 // lock per receiver. Other shards see what a shard sent after Deliver, at the end of its turn.
@@ -32,6 +35,7 @@
 #include <string_view>
 #include <vector>
 
+#include "disk/manifest.h"
 #include "flow/address_notice.h"
 
 namespace portolan {
@@ -46,7 +50,33 @@ class ExchangePort {
   virtual void Tell(uint32_t to, const AddressNotice& notice) = 0;
 };
 
-class MemoryExchange {
+// Shards are named by their number in the crawl.
+class Exchange {
+ public:
+  struct Mail {
+    std::vector<AddressMail> notices;
+    std::vector<uint64_t> raises;
+  };
+  virtual ~Exchange() = default;
+
+  virtual ExchangePort& port(uint32_t from) = 0;
+  // Makes what `from` has sent so far visible to the receivers.
+  virtual void Deliver(uint32_t from) = 0;
+
+  // ---- for the receiver
+  virtual Mail TakeMail(uint32_t to) = 0;
+  // The oldest message, if there is one. Valid until Pop.
+  virtual std::optional<std::string_view> Front(uint32_t to) = 0;
+  virtual void Pop(uint32_t to) = 0;  // REQUIRES: Front gave one.
+
+  // True if no message and no raise is on its way; notices do not count. REQUIRES: no shard is in its turn.
+  virtual bool Empty() const = 0;
+
+  // Parts of the crawl's checkpoint; none if nothing outlives the process.
+  virtual std::vector<Checkpointable*> Checkpointables() { return {}; }
+};
+
+class MemoryExchange : public Exchange {
  public:
   struct Options {
     uint32_t shards = 1;
@@ -56,24 +86,14 @@ class MemoryExchange {
   };
 
   explicit MemoryExchange(const Options& options);
-  ~MemoryExchange();
+  ~MemoryExchange() override;
 
-  ExchangePort& port(uint32_t from);
-  // Makes what `from` has sent so far visible to the receivers.
-  void Deliver(uint32_t from);
-
-  // ---- for the receiver
-  struct Mail {
-    std::vector<AddressMail> notices;
-    std::vector<uint64_t> raises;
-  };
-  Mail TakeMail(uint32_t to);
-  // The oldest message, if there is one. Valid until Pop.
-  std::optional<std::string_view> Front(uint32_t to);
-  void Pop(uint32_t to);  // REQUIRES: Front gave one.
-
-  // True if no message and no raise is on its way; notices do not count. REQUIRES: no shard is in its turn.
-  bool Empty() const;
+  ExchangePort& port(uint32_t from) override;
+  void Deliver(uint32_t from) override;
+  Mail TakeMail(uint32_t to) override;
+  std::optional<std::string_view> Front(uint32_t to) override;
+  void Pop(uint32_t to) override;
+  bool Empty() const override;
 
  private:
   class Port;
