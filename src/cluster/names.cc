@@ -19,5 +19,8 @@ std::string LinkStreamName(std::string_view cluster, uint32_t shard) {
 std::string LinkSubject(std::string_view cluster, uint32_t shard) {
   return fmt::format("portolan.{}.shard.{}", cluster, shard);
 }
+std::string CopySubject(std::string_view cluster, uint32_t shard) {
+  return fmt::format("portolan.{}.copy.{}", cluster, shard);
+}
 
 }  // namespace portolan

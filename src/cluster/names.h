@@ -18,5 +18,7 @@ std::string ClusterBucket(std::string_view cluster);
 // "portolan-NAME-shard-K", the stream of a receiving shard, and "portolan.NAME.shard.K", its subject.
 std::string LinkStreamName(std::string_view cluster, uint32_t shard);
 std::string LinkSubject(std::string_view cluster, uint32_t shard);
+// "portolan.NAME.copy.K": where the holder of a shard is asked for its files.
+std::string CopySubject(std::string_view cluster, uint32_t shard);
 
 }  // namespace portolan
