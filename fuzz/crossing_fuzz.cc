@@ -6,6 +6,27 @@
 
 #include "base/check.h"
 #include "crawl/crossing.h"
+#include "reputation/in_degree_histogram.h"
+
+namespace {
+
+// Classes descend without gaps in their order, and hold no more domains than there are.
+void CheckRanks(std::string_view bytes) {
+  using portolan::InDegreeHistogram;
+  const auto histogram = InDegreeHistogram::Decode(bytes);
+  if (!histogram) return;
+  CHECK(histogram->bytes() == bytes && histogram->linked() <= histogram->domains());
+  uint64_t counted = 0;
+  uint64_t below = uint64_t{1} << 32;
+  InDegreeHistogram::Reader reader = histogram->classes();
+  for (InDegreeHistogram::Class next; reader.Next(next); below = next.least) {
+    CHECK(next.least >= 1 && next.least <= next.most && next.most < below && next.count > 0);
+    counted += next.count;
+  }
+  CHECK(reader.done() && counted <= histogram->linked());
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace portolan;
@@ -33,10 +54,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       EncodeCopyCrossing(crossing->url, crossing->unix_ms, crossing->first, crossing->first_unix_ms, crossing->page,
                          again);
       break;
+    case Crossing::Kind::kRanks:
+      CheckRanks(crossing->ranks);
+      EncodeRanksCrossing(crossing->shard, crossing->ranks, again);
+      break;
   }
   const auto second = DecodeCrossing(again);
   CHECK(second && second->kind == crossing->kind && second->record == crossing->record &&
         second->url == crossing->url && second->first == crossing->first && second->page == crossing->page &&
-        second->unix_ms == crossing->unix_ms && second->first_unix_ms == crossing->first_unix_ms);
+        second->shard == crossing->shard && second->ranks == crossing->ranks && second->unix_ms == crossing->unix_ms &&
+        second->first_unix_ms == crossing->first_unix_ms);
   return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "io/mem_env.h"
 #include "io/process.h"
+#include "reputation/domain_list.h"
 #include "sim/drive/whole_crawl.h"
 
 namespace portolan::sim {
@@ -208,6 +209,54 @@ TEST(ShardsReputationTest, EveryEdgeIsCountedOnce) {
   EXPECT_GT(raised[1], 0U);
   EXPECT_NEAR(static_cast<double>(raised[2]), static_cast<double>(raised[1]), 0.02 * static_cast<double>(raised[1]));
   EXPECT_NEAR(static_cast<double>(raised[5]), static_cast<double>(raised[1]), 0.02 * static_cast<double>(raised[1]));
+}
+
+// Ranks are those of the whole crawl: each domain has the budget that its in-degree would earn among the domains of all
+// shards. With shards that ranked only their own, the first of each of five would have the budget of rank 3.
+TEST(ShardsReputationTest, RanksAreThoseOfTheCrawl) {
+  for (const uint32_t shards : {1U, 2U, 5U}) {
+    SCOPED_TRACE(shards);
+    Setting setting;
+    setting.profile = "demo";
+    setting.set = {{"domains", "400"}, {"pages", "6000"}};
+    setting.budgets = true;
+    setting.memory = uint64_t{160} << 20;
+    setting.shards = shards;
+    const auto world = MakeWorld(setting);
+    VirtualTime time(kBegin);
+    Judge judge(*world, MakeRules(setting, false));
+    VirtualCrawl::Options options = MakeOptions(setting);
+    options.shard.admission.star.vouch_base = 0;
+    options.shard.admission.star.budget_function = "ranked top=200 least=1 most=200";
+    MemEnv env;
+    auto crawl = VirtualCrawl::Open(env, *world, time, judge, options).value();
+    ASSERT_TRUE(crawl->Seed());
+    ASSERT_TRUE(crawl->Run(20'000'000));
+    ASSERT_TRUE(crawl->Finish());
+    const Manifest manifest = Manifest::Open(env, options.state_dir).value();
+    std::vector<DomainLine> domains;
+    InDegreeRanks all(200);
+    for (uint32_t shard = 0; shard < shards; ++shard) {
+      EXPECT_EQ(crawl->shard(shard).admission()->star().others().known(), shards);
+      DomainListOptions list;
+      list.star = ShardName(shard, "star");
+      list.count = 10'000;
+      ASSERT_TRUE(ForEachDomain(env, manifest, list, [&](const DomainLine& line) {
+        domains.push_back(line);
+        all.Add(line.record.in_degree);
+      }));
+    }
+    const OtherShards nobody;
+    CrawlRanks ranks(all, nobody);
+    const BudgetTable earned = ParseBudgetFunction("ranked top=200 least=1 most=200").value()->Make(ranks);
+    uint32_t worst = 0;
+    for (const DomainLine& line : domains) {
+      const uint32_t should = earned.BudgetOf(line.record.in_degree);
+      worst = std::max(worst, line.budget > should ? line.budget - should : should - line.budget);
+    }
+    EXPECT_EQ(domains.size(), 400U);
+    EXPECT_LE(worst, 2U) << "a shard's table is as old as its last round";
+  }
 }
 
 class ShardsSlowTest : public testing::TestWithParam<uint32_t> {

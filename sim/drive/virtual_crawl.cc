@@ -7,6 +7,28 @@
 #include "warc/warc_time.h"
 
 namespace portolan::sim {
+namespace {
+
+// A shard's port, with somebody who looks at what is sent.
+class WatchedPort : public ExchangePort {
+ public:
+  using Watch = std::function<void(uint32_t from, uint32_t to, std::string_view message)>;
+  WatchedPort(ExchangePort& port, uint32_t from, const Watch& watch) : port_(port), from_(from), watch_(watch) {}
+  bool HasRoom(uint32_t to) const override { return port_.HasRoom(to); }
+  void Send(uint32_t to, std::string_view message) override {
+    if (watch_) watch_(from_, to, message);
+    port_.Send(to, message);
+  }
+  void Raise(uint32_t to, uint64_t pld) override { port_.Raise(to, pld); }
+  void Tell(uint32_t to, const AddressNotice& notice) override { port_.Tell(to, notice); }
+
+ private:
+  ExchangePort& port_;
+  const uint32_t from_;
+  const Watch& watch_;
+};
+
+}  // namespace
 
 VirtualCrawl::VirtualCrawl(Env& env, const World& world, VirtualTime& time, HitSink& judge, const Options& options)
     : world_(world), time_(time), judge_(judge), options_(options), env_(env) {}
@@ -67,8 +89,12 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
                       .exchange = crawl->exchange_.get(),
                       .others = {crawl->key_.get()}};
   for (shard.shard = 0; shard.shard < shards; ++shard.shard) {
+    if (shards > 1) {
+      crawl->ports_.push_back(
+          std::make_unique<WatchedPort>(crawl->exchange_->port(shard.shard), shard.shard, crawl->options_.on_message));
+    }
     const ShardPorts ports{crawl->routes_->port(shard.shard), writes,
-                           shards > 1 ? &crawl->exchange_->port(shard.shard) : nullptr};
+                           shards > 1 ? crawl->ports_.back().get() : nullptr};
     ASSIGN_OR_RETURN(auto opened,
                      Shard::Open(crawl->env_, *crawl->manifest_, crawl->merges_, ports, shard, crawl->Now()));
     parts.shards.push_back(opened.get());

@@ -56,6 +56,8 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
     int64_t stop_grace_ns = 3'000'000'000;  // after RequestStop; then what is in flight is cancelled
     // Sees every request, as the judge does.
     std::function<void(const Hit& hit)> on_hit;
+    // Sees every message (crawl/crossing.h) that one shard sends to another.
+    std::function<void(uint32_t from, uint32_t to, std::string_view message)> on_message;
     // Delay of the part of a checkpoint that the shard does not do itself, in two parts; 0: at once.
     int64_t checkpoint_step_ns = 0;
     // How long a merge takes; 0: it is done at once.
@@ -151,6 +153,7 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
   std::unique_ptr<VirtualWeb> web_;
   std::unique_ptr<ShardRoutes> routes_;
   std::unique_ptr<MemoryExchange> exchange_;
+  std::vector<std::unique_ptr<ExchangePort>> ports_;  // by shard, if there are several
   std::vector<std::unique_ptr<Shard>> shards_;
   // Pending events of a crawl that was cut must not reach it.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

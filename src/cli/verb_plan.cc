@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
-#include "plan/crawl_plan.h"
+#include "plan/cluster_plan.h"
 
 namespace portolan {
 namespace {
@@ -26,6 +26,7 @@ constexpr const char* kExamples =
     "  portolan plan --pages 100M\n"
     "  portolan plan --pages 8B --ram 8GB --disk 60TB --disk-speed 675MB/s    # IRLbot's server\n"
     "  portolan plan --pages 1B --page-bytes 185KB --rate 500 --json          # the web of 2026 at 500 pages/s\n"
+    "  portolan plan --pages 100B --nodes 64 --disk 400TB --rate 50K          # on 64 machines like that\n"
     "\n"
     "docs/models.md explains each figure.";
 
@@ -66,6 +67,9 @@ Result<double> AsDouble(std::string_view text) {
 constexpr auto kBytes = &AsDouble<&ParseBytes>;
 constexpr auto kSpeed = &AsDouble<&ParseSpeed>;
 constexpr auto kCount = &AsDouble<&ParseCount>;
+// docs/memory.md: memory.total over URLseen's share of it, and the least that a crawl is given.
+constexpr double kTotalOverSeen = 8;
+constexpr double kLeastTotal = 128 << 20;
 
 std::string Size(double bytes) { return FormatBytes(static_cast<uint64_t>(std::min(bytes, 1.8e19))); }
 
@@ -134,6 +138,49 @@ void PrintPlan(const PlanInput& input, const CrawlPlan& plan) {
   }
 }
 
+// What all nodes do together; the table before it was for one of them.
+void PrintCluster(const ClusterInput& input, const ClusterPlan& plan) {
+  const auto line = [](std::string_view label, const std::string& figure) {
+    fmt::print("  {:<28}{:>15}\n", label, figure);
+  };
+  fmt::print("\nAll {:.0f} nodes\n", input.nodes);
+  line("pages/s", FormatCount(plan.pages_per_s));
+  line("links to another node", fmt::format("{:.1f} %", plan.crossing * 100));
+  line("links exchanged", FormatRate(plan.exchanged_links_per_s));
+  line("  in the whole crawl", Spoken(plan.exchanged_links));
+  line("NATS takes", Size(plan.nats_in_bytes_per_s) + "/s");
+  line("NATS gives", Size(plan.nats_out_bytes_per_s) + "/s");
+  line("a node sends, and receives", FormatCount(plan.node_out_bytes_per_s * 8) + "bit/s");
+  line("processor time for it", fmt::format("{:.1f} %", (1 - plan.efficiency) * 100));
+  line("streams on disk, per node", Size(plan.stream_disk_bytes));
+  line("  full for a node away for", FormatDuration(plan.stream_full_s));
+  line(fmt::format("disks of {} per node", Size(input.crawl.disk)), FormatCount(plan.disks));
+  if (std::isfinite(plan.least_ram)) {
+    line("RAM for URL checks per node", Size(plan.least_ram));
+    line("  so memory.total", Size(std::max(plan.least_ram * kTotalOverSeen, kLeastTotal)));
+  } else {
+    fmt::print("No RAM is enough for URL checks at that rate.\n");
+  }
+}
+
+nlohmann::ordered_json ToJson(const ClusterInput& input, const ClusterPlan& plan) {
+  const auto finite = [](double value) { return std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr; };
+  return {{"nodes", input.nodes},
+          {"pages", input.crawl.pages},
+          {"pages_per_s", plan.pages_per_s},
+          {"crossing_share", plan.crossing},
+          {"exchanged_links", plan.exchanged_links},
+          {"exchanged_links_per_s", plan.exchanged_links_per_s},
+          {"nats_in_bytes_per_s", plan.nats_in_bytes_per_s},
+          {"nats_out_bytes_per_s", plan.nats_out_bytes_per_s},
+          {"node_out_bytes_per_s", plan.node_out_bytes_per_s},
+          {"efficiency", plan.efficiency},
+          {"stream_disk_bytes", plan.stream_disk_bytes},
+          {"stream_full_s", finite(plan.stream_full_s)},
+          {"disks", plan.disks},
+          {"least_ram_bytes", finite(plan.least_ram)}};
+}
+
 nlohmann::ordered_json ToJson(const PlanInput& input, const CrawlPlan& plan) {
   nlohmann::ordered_json methods = nlohmann::ordered_json::array();
   for (const MethodPlan& m : plan.methods) {
@@ -174,13 +221,14 @@ nlohmann::ordered_json ToJson(const PlanInput& input, const CrawlPlan& plan) {
 }  // namespace
 
 int RunPlan(int argc, char** argv) {
-  PlanInput input;
+  ClusterInput cluster;
+  PlanInput& input = cluster.crawl;
   bool json = false;
   VerbApp app("plan",
               "Computes what a crawl needs: disk traffic, rates, space and time, by the models of docs/models.md.");
   app.Footer(kExamples);
   std::vector<UnitFlag> flags;
-  flags.reserve(16);  // options keep pointers to the texts
+  flags.reserve(24);  // options keep pointers to the texts
   const auto add = [&](const std::string& name, double& target, Result<double> (*parse)(std::string_view),
                        const std::string& type, const std::string& help) {
     flags.push_back({"", &target, parse});
@@ -209,18 +257,37 @@ int RunPlan(int argc, char** argv) {
       ->group("The machine");
   add("--archive-ratio", input.archive_compression, &ParseFraction, "NUMBER", "Compression of archived pages [4]")
       ->group("The machine");
+  add("--nodes", cluster.nodes, kCount, "COUNT", "Machines like this one, which share the crawl [1]")
+      ->group("Several machines");
+  add("--external", cluster.external, &ParseFraction, "FRACTION", "Share of links to other domains [1/4]")
+      ->group("Several machines");
+  add("--link-bytes", cluster.link_bytes, &ParseFraction, "NUMBER", "Bytes of a link between nodes, compressed [33.3]")
+      ->group("Several machines");
+  add("--replicas", cluster.replicas, kCount, "COUNT", "Of each node's stream [1]")->group("Several machines");
+  add("--stream-bytes", cluster.stream_bytes, kBytes, "SIZE", "Most that a node's stream holds [1G]")
+      ->group("Several machines");
   app->add_flag("--json", json, "One JSON object instead of the table");
   if (const auto code = app.Parse(argc, argv)) return *code;
   for (const UnitFlag& flag : flags) {
     if (!flag.text.empty()) *flag.target = flag.parse(flag.text).value_or(0);
   }
-  const auto plan = MakePlan(input);
+  const auto plan = MakeClusterPlan(cluster);
   if (!plan) return Complain(plan.error());
+  const bool several = cluster.nodes > 1;
+  PlanInput node = input;
+  node.pages /= cluster.nodes;
+  node.cpu_pages_per_s *= plan->efficiency;
   if (json) {
-    fmt::print("{}\n", ToJson(input, *plan).dump());
-  } else {
-    PrintPlan(input, *plan);
+    nlohmann::ordered_json object = ToJson(node, plan->node);
+    if (several) object = {{"cluster", ToJson(cluster, *plan)}, {"node", object}};
+    fmt::print("{}\n", object.dump());
+    return kExitOk;
   }
+  if (several) {
+    fmt::print("{} pages on {:.0f} nodes, each of them:\n\n", Spoken(input.pages), cluster.nodes);
+  }
+  PrintPlan(node, plan->node);
+  if (several) PrintCluster(cluster, *plan);
   return kExitOk;
 }
 

@@ -66,6 +66,8 @@ class Admission {
   Status Vouch(uint64_t source_pld, uint64_t target_pld) { return star_->AddEdge(source_pld, target_pld); }
   // Another shard reports that one of its domains vouches for `pld`.
   Status RaiseFromElsewhere(uint64_t pld) { return star_->RaiseFromElsewhere(pld); }
+  // Another shard reports the in-degrees of its domains (Star::TakeRanks).
+  Status TakeRanks(uint32_t shard, std::string_view histogram) { return star_->TakeRanks(shard, histogram); }
   uint64_t PayLevelKey(std::string_view url, uint64_t host_key) { return domains_.Key(url, host_key); }
 
   // Learns from a fetch that ended; `host_key` is the HostKey of the URL.

@@ -1,6 +1,7 @@
 #include "crawl/crossing.h"
 
 #include "base/bytes.h"
+#include "crawl/partition.h"
 
 namespace portolan {
 namespace {
@@ -42,6 +43,13 @@ bool ReadTime(ByteReader& reader, int64_t& unix_ms) {
   uint64_t number = 0;
   if (!reader.Read(number) || number == 0 || number > static_cast<uint64_t>(INT64_MAX / 1'000'000)) return false;
   unix_ms = static_cast<int64_t>(number);
+  return true;
+}
+
+bool ReadShard(ByteReader& reader, Crossing& crossing) {
+  uint64_t shard = 0;
+  if (!reader.ReadVarint(shard) || shard >= kMaxShards) return false;
+  crossing.shard = static_cast<uint32_t>(shard);
   return true;
 }
 
@@ -90,6 +98,12 @@ void EncodeAgainCrossing(std::string_view record, std::string& out) {
   out += record;
 }
 
+void EncodeRanksCrossing(uint32_t shard, std::string_view histogram, std::string& out) {
+  Begin(Crossing::Kind::kRanks, out);
+  AppendVarint(out, shard);
+  out += histogram;
+}
+
 std::optional<Crossing> DecodeCrossing(std::string_view bytes) {
   ByteReader reader(bytes);
   uint8_t kind = 0;
@@ -118,6 +132,10 @@ std::optional<Crossing> DecodeCrossing(std::string_view bytes) {
           !reader.ReadString(crossing.first) || !reader.done()) {
         return std::nullopt;
       }
+      return crossing;
+    case Crossing::Kind::kRanks:
+      if (!ReadShard(reader, crossing)) return std::nullopt;
+      crossing.ranks = bytes.substr(reader.position());
       return crossing;
   }
   return std::nullopt;

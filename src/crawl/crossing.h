@@ -6,8 +6,10 @@
 //   payload         a capture, for the shard that owns its payload: was it captured before? Or one that is taken back
 //   copy            the answer if it was: for the shard that owns the page's domain
 //   again           a page of a mirror, for the shard of its domain: the page that stood in for it failed
+//   ranks           the in-degrees of a shard's domains, for the ranks of the others'
+//   (reputation/in_degree_histogram.h)
 //
-// A link may arrive twice: URLseen knows it the second time.
+// A link may arrive twice: URLseen knows it the second time. Ranks may arrive twice, late or never: the newest counts.
 //
 // Format (docs/formats/crossing.md): one byte of kind, then the fields. On disk: never renumber.
 // Decode returns nothing for bytes that are not a message.
@@ -24,7 +26,15 @@
 namespace portolan {
 
 struct Crossing {
-  enum class Kind : uint8_t { kLink = 1, kRobotsRequest = 2, kRobotsAnswer = 3, kPayload = 4, kCopy = 5, kAgain = 6 };
+  enum class Kind : uint8_t {
+    kLink = 1,
+    kRobotsRequest = 2,
+    kRobotsAnswer = 3,
+    kPayload = 4,
+    kCopy = 5,
+    kAgain = 6,
+    kRanks = 7
+  };
   Kind kind = Kind::kLink;
   uint64_t hash = 0;             // kLink: of the URL, with the crawl's key
   std::string_view record = {};  // kLink, kRobotsRequest, kAgain: an encoded UrlRecord
@@ -35,6 +45,8 @@ struct Crossing {
   bool page = false;             // kPayload, kCopy: it is a page with content, not an error
   uint8_t hops = 0;              // kRobotsAnswer
   RobotsAnswer answer = {};      // kRobotsAnswer
+  uint32_t shard = 0;            // kRanks: whose domains they are, less than kMaxShards
+  std::string_view ranks = {};   // kRanks: not decoded
 };
 
 // These replace `out` and reuse its memory.
@@ -47,6 +59,7 @@ void EncodeCopyCrossing(std::string_view url, int64_t unix_ms, std::string_view 
                         std::string& out);
 
 void EncodeAgainCrossing(std::string_view record, std::string& out);
+void EncodeRanksCrossing(uint32_t shard, std::string_view histogram, std::string& out);
 
 // The views point into `bytes`.
 std::optional<Crossing> DecodeCrossing(std::string_view bytes);

@@ -109,6 +109,23 @@ TEST(CrossingTest, GoldenBytesOfARobotsAnswer) {
   EXPECT_EQ(crossing->answer.follow, "");
 }
 
+TEST(CrossingTest, GoldenBytesOfRanks) {
+  std::string bytes;
+  EncodeRanksCrossing(200, "histogram", bytes);
+  EXPECT_EQ(Hex(bytes),
+            "07"
+            "c801"
+            "686973746f6772616d");
+  const auto crossing = DecodeCrossing(bytes);
+  ASSERT_TRUE(crossing);
+  EXPECT_EQ(crossing->kind, Crossing::Kind::kRanks);
+  EXPECT_EQ(crossing->shard, 200U);
+  EXPECT_EQ(crossing->ranks, "histogram");
+  EXPECT_FALSE(DecodeCrossing(std::string_view(bytes).substr(0, 2)));
+  EncodeRanksCrossing(256, "histogram", bytes);
+  EXPECT_FALSE(DecodeCrossing(bytes)) << "there are at most 256 shards";
+}
+
 TEST(CrossingTest, CutOrUnknownBytesAreNotAMessage) {
   EXPECT_FALSE(DecodeCrossing(""));
   EXPECT_FALSE(DecodeCrossing(std::string_view("\x00", 1)));

@@ -1,8 +1,8 @@
-// ShardExchange: how the shards of a crawl reach each other. ExchangePort is the interface that a shard uses, this one the
-// one that the driver uses; MemoryExchange connects the shards of one process.
+// ShardExchange: how the shards of a crawl reach each other. ExchangePort is the interface that a shard uses, this one
+// the one that the driver uses; MemoryExchange connects the shards of one process.
 //
 // Three kinds of things cross:
-//   messages (crossing.h)  links, and robots.txt of other shards' domains. They need room: a shard that sends links
+//   messages (crossing.h)  links, robots.txt of other shards' domains, ranks. They need room: a shard that sends links
 //                          asks HasRoom first. They wait here until the receiver has room. They are part of a
 //                          checkpoint: before it the driver moves them to the receiver's queue of arrivals
 //                          (Shard::KeepArrival).

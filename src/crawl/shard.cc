@@ -26,7 +26,7 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
         &options.traps.idle.name, &options.traps.name, &options.traps.queue}) {
     *name = ShardName(options.shard, *name);
   }
-  options.frontier.shards = options.admission.star.share = options.shards;
+  options.frontier.shards = options.admission.star.shards = options.shards;
   options.frontier.shard = options.shard;
   options.scope.key = options.key;
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
@@ -40,6 +40,7 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
       if (!raw->Here(owner)) raw->exchange_->Raise(owner, pld);
       return !raw->Here(owner);
     };
+    options.admission.star.tell_ranks = [raw = shard.get()](std::string_view histogram) { raw->SendRanks(histogram); };
   }
   // With traps off, URLs that were parked before are let go.
   ASSIGN_OR_RETURN(const ManifestSection* parked, manifest.Find(options.traps.queue, DiskQueue::kKind));

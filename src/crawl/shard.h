@@ -276,6 +276,7 @@ class Shard : public Checkpointable {
   Status WantRobots(const UrlRecord& request);
   Status OnRobotsAnswer(std::string_view url, uint8_t hops, const RobotsAnswer& answer, Moment now);
   void SendAddressMail();
+  void SendRanks(std::string_view histogram);
 
   void WakeBy(int64_t time_ns) { next_wake_ns_ = std::min(next_wake_ns_, time_ns); }
 

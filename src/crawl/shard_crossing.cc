@@ -1,5 +1,7 @@
 // What the shard sends to other shards, and what arrives from them.
 
+#include <fmt/core.h>
+
 #include "crawl/crossing.h"
 #include "crawl/shard_sinks.h"
 #include "gate/robots_request.h"
@@ -60,6 +62,14 @@ void Shard::SendAddressMail() {
   for (const AddressMail& mail : frontier_->TakeAddressMail()) exchange_->Tell(mail.shard, mail.notice);
 }
 
+// Whoever has no room gets the next ones. So ranks, too, take no more of the exchange than one page would.
+void Shard::SendRanks(std::string_view histogram) {
+  EncodeRanksCrossing(options_.shard, histogram, message_);
+  for (uint32_t to = 0; to < options_.shards; ++to) {
+    if (!Here(to) && exchange_->HasRoom(to)) exchange_->Send(to, message_);
+  }
+}
+
 // ---- receiving
 
 bool Shard::HasRoomForArrival() const {
@@ -101,6 +111,12 @@ Status Shard::OnArrival(std::string_view message, Moment now) {
     case Crossing::Kind::kCopy:
       NoteLate(crossing->url, crossing->unix_ms, crossing->first, crossing->first_unix_ms, crossing->page);
       return {};
+    case Crossing::Kind::kRanks:
+      if (crossing->shard >= options_.shards || Here(crossing->shard)) {
+        return Fail(ErrorCode::kCorrupt,
+                    fmt::format("ranks of a shard {} have arrived, of {} shards", crossing->shard, options_.shards));
+      }
+      return admission_ == nullptr ? Status() : admission_->TakeRanks(crossing->shard, crossing->ranks);
   }
   return {};
 }

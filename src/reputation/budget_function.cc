@@ -52,7 +52,7 @@ class Ranked : public BudgetFunction {
       : top_(top), one_in_(one_in), bounds_(bounds), flat_(flat) {}
   size_t ranks() const override { return top_; }
 
-  BudgetTable Make(InDegreeRanks& ranks) const override {
+  BudgetTable Make(CrawlRanks& ranks) const override {
     CHECK(ranks.top() == top_);
     const uint64_t top =
         one_in_ == 1 ? top_ : std::min<uint64_t>(top_, std::max<uint64_t>(1, ranks.domains() / one_in_));
@@ -83,7 +83,7 @@ class Ranked : public BudgetFunction {
 class Fixed : public BudgetFunction {
  public:
   explicit Fixed(BudgetTable table) : table_(std::move(table)) {}
-  BudgetTable Make(InDegreeRanks&) const override { return table_; }
+  BudgetTable Make(CrawlRanks&) const override { return table_; }
 
  private:
   BudgetTable table_;

@@ -25,7 +25,7 @@
 
 #include "base/result.h"
 #include "reputation/budget_table.h"
-#include "reputation/in_degree_ranks.h"
+#include "reputation/crawl_ranks.h"
 
 namespace portolan {
 
@@ -35,7 +35,7 @@ class BudgetFunction {
   // How many of the largest in-degrees it must know; 0 if it needs only the in-degree. At most kMaxRanks.
   virtual size_t ranks() const { return 0; }
   // REQUIRES: ranks.top() == this->ranks().
-  virtual BudgetTable Make(InDegreeRanks& ranks) const = 0;
+  virtual BudgetTable Make(CrawlRanks& ranks) const = 0;
 
   static constexpr size_t kMaxRanks = 32'768;
 };

@@ -21,7 +21,9 @@ BudgetTable Make(std::string_view text, const std::vector<uint32_t>& in_degrees 
   EXPECT_TRUE(function) << function.error().ToString();
   InDegreeRanks ranks((*function)->ranks());
   for (const uint32_t in_degree : in_degrees) ranks.Add(in_degree);
-  return (*function)->Make(ranks);
+  const OtherShards nobody;
+  CrawlRanks of_one(ranks, nobody);
+  return (*function)->Make(of_one);
 }
 
 // Few with very many links, most with hardly any.

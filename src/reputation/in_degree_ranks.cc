@@ -14,6 +14,7 @@ void InDegreeRanks::Clear() {
   outside_equal_ = 0;
   domains_ = 0;
   linked_ = 0;
+  in_degrees_ = 0;
 }
 
 void InDegreeRanks::TurnAway(uint32_t in_degree) {
@@ -29,6 +30,7 @@ void InDegreeRanks::Add(uint32_t in_degree) {
   ++domains_;
   if (in_degree == 0) return;
   ++linked_;
+  in_degrees_ += in_degree;
   if (heap_.size() < top_) {
     heap_.reserve(top_);  // growth by doubling would exceed the memory bound
     heap_.push_back(in_degree);

@@ -4,8 +4,7 @@
 // largest in-degree among those, so that the last class of equal ones is counted in full. So ranks are exact, and only
 // the heap is sorted. Domains without links to them have no rank.
 //
-// In a crawl with several shards each shard sees only its own domains, which are selected by hash: its ranks are those
-// of a sample, and everything is counted `share` times.
+// These are the domains of one shard; among those of all shards CrawlRanks ranks them (crawl_ranks.h).
 //
 // Thread: one owner at a time. Memory bound: 4 bytes × top.
 
@@ -19,15 +18,16 @@ namespace portolan {
 
 class InDegreeRanks {
  public:
-  explicit InDegreeRanks(size_t top, uint32_t share = 1) : top_(top), share_(share) {}
+  explicit InDegreeRanks(size_t top) : top_(top) {}
 
   void Clear();
   void Add(uint32_t in_degree);
 
   size_t top() const { return top_; }
   size_t kept() const { return heap_.size(); }
-  uint64_t domains() const { return domains_ * share_; }  // domains that were added, …
-  uint64_t linked() const { return linked_ * share_; }    // … of them with a link from another domain; estimates of all
+  uint64_t domains() const { return domains_; }        // domains that were added, …
+  uint64_t linked() const { return linked_; }          // … of them with a link from another domain
+  uint64_t in_degrees() const { return in_degrees_; }  // added up
 
   // Goes from the largest in-degree down: how many domains are above, and how many have exactly this one. Their mean
   // rank is above + (equal + 1) / 2; rank 1 is the best. Ends with the class that reaches rank `top`.
@@ -38,7 +38,7 @@ class InDegreeRanks {
       size_t end = begin + 1;
       while (end < heap_.size() && heap_[end] == heap_[begin]) ++end;
       const uint64_t outside = end == heap_.size() && heap_[begin] == outside_largest_ ? outside_equal_ : 0;
-      each(heap_[begin], uint64_t{begin} * share_, (end - begin + outside) * share_);
+      each(heap_[begin], uint64_t{begin}, end - begin + outside);
       begin = end;
     }
   }
@@ -48,13 +48,13 @@ class InDegreeRanks {
   void TurnAway(uint32_t in_degree);
 
   size_t top_;
-  uint64_t share_;
   std::vector<uint32_t> heap_;  // the smallest first; after SortDown the largest
   bool sorted_ = false;
   uint32_t outside_largest_ = 0;  // the largest in-degree outside the heap
   uint64_t outside_equal_ = 0;    // how many have that one
   uint64_t domains_ = 0;
   uint64_t linked_ = 0;
+  uint64_t in_degrees_ = 0;
 };
 
 }  // namespace portolan

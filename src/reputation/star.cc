@@ -27,6 +27,8 @@ Result<StarMemoryPlan> StarMemoryPlan::Make(const StarOptions& options) {
   // The largest heap, the table in use and the one being made, the blocks of names and raises.
   plan.fixed = BudgetFunction::kMaxRanks * sizeof(uint32_t) + 2 * BudgetTable::kMaxSteps * sizeof(BudgetStep) +
                kBlocksMemory + Star::kLatestEdges * sizeof(uint64_t);
+  plan.histograms = std::min((options.shards - 1) * uint64_t{InDegreeHistogram::kMaxBytes}, options.memory / 8);
+  plan.fixed += plan.histograms;
   const uint64_t rest = options.memory - plan.fixed;
   plan.edges = rest / 8 * 3;
   plan.recent_edges = plan.edges / 4;
@@ -54,9 +56,11 @@ Result<std::unique_ptr<Star>> Star::Open(Env& env, const Manifest& manifest, Exe
   ASSIGN_OR_RETURN(star->function_, ParseBudgetFunction(options.budget_function));
   ASSIGN_OR_RETURN(star->plan_, StarMemoryPlan::Make(options));
 
-  const auto view = std::make_shared<RoundsView>(star->function_->ranks(), options.share);
+  const auto view = std::make_shared<RoundsView>(star->function_->ranks());
   star->rounds_view_ = view;
-  view->budgets = std::make_shared<const BudgetTable>(star->function_->Make(view->ranks));
+  star->others_ = OtherShards(options.shards, star->plan_.histograms);
+  CrawlRanks none(view->ranks, star->others_);
+  view->budgets = std::make_shared<const BudgetTable>(star->function_->Make(none));
   view->ranks.Clear();
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(options.name, kKind));
   // Before the DRUMs: an interrupted round begins again when its DRUM opens, and needs the table that it had.
@@ -205,14 +209,14 @@ class Star::DomainAnswers : public DrumSink {
 Result<uint64_t> Star::Take(StandingSink& sink, uint64_t max, int64_t now_ns) {
   edges_pace_.Observe(*edges_, now_ns);
   domains_pace_.Observe(*domains_, now_ns);
-  ASSIGN_OR_RETURN(const uint64_t urls, TakeDomains(sink, max));
+  ASSIGN_OR_RETURN(const uint64_t urls, TakeDomains(sink, max, now_ns));
   ASSIGN_OR_RETURN(const uint64_t edges, TakeEdges(max - urls));
   edges_pace_.Observe(*edges_, now_ns);
   domains_pace_.Observe(*domains_, now_ns);
   return urls + edges;
 }
 
-Result<uint64_t> Star::TakeDomains(StandingSink& sink, uint64_t max) {
+Result<uint64_t> Star::TakeDomains(StandingSink& sink, uint64_t max, int64_t now_ns) {
   DomainAnswers answers(*this, sink);
   uint64_t taken = 0;
   while (taken < max && domains_->ResultsReady()) {
@@ -220,15 +224,20 @@ Result<uint64_t> Star::TakeDomains(StandingSink& sink, uint64_t max) {
     const uint64_t rounds = domains_->rounds();
     ASSIGN_OR_RETURN(const uint64_t some, domains_->TakeResults(answers, std::min<uint64_t>(max - taken, kAtATime)));
     taken += some;
-    if (domains_->rounds() != rounds) MakeTable();
+    if (domains_->rounds() != rounds) MakeTable(now_ns);
     if (some == 0) break;
   }
   return taken;
 }
 
-void Star::MakeTable() {
+void Star::MakeTable(int64_t now_ns) {
   CHECK(!domains_->RoundActive());
-  BudgetTable made = function_->Make(rounds_view_->ranks);
+  if (options_.tell_ranks && function_->ranks() > 0 && now_ns >= tell_ranks_ns_) {
+    options_.tell_ranks(InDegreeHistogram::Of(rounds_view_->ranks).bytes());
+    tell_ranks_ns_ = now_ns + kTellRanksNs;
+  }
+  CrawlRanks ranks(rounds_view_->ranks, others_);
+  BudgetTable made = function_->Make(ranks);
   ++counts_.tables;
   if (made == *rounds_view_->budgets) return;
   rounds_view_->budgets = std::make_shared<const BudgetTable>(std::move(made));
@@ -285,6 +294,16 @@ Status Star::Raise(uint64_t target) {
 Status Star::RaiseFromElsewhere(uint64_t target_pld) {
   RETURN_IF_ERROR(RaiseHere(target_pld));
   ++counts_.edges_arrived;
+  return {};
+}
+
+Status Star::TakeRanks(uint32_t shard, std::string_view histogram) {
+  CHECK(shard < options_.shards);
+  std::optional<InDegreeHistogram> read = InDegreeHistogram::Decode(histogram);
+  if (!read) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("{}: the in-degrees of shard {} are not valid", options_.name, shard));
+  }
+  others_.Take(shard, *std::move(read));
   return {};
 }
 

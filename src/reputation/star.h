@@ -13,8 +13,9 @@
 // computes the same place as the round that charged it.
 //
 // Budgets come from a BudgetFunction through a BudgetTable. While a round rewrites the domains it shows all of them to
-// InDegreeRanks; when its last answer is taken, the next table is made from that. So a round and its answers see one
-// table, even if they are repeated after a crash: the table is in the checkpoint.
+// InDegreeRanks; when its last answer is taken, the next table is made from that and from what other shards have told
+// (crawl_ranks.h). So a round and its answers see one table, even if they are repeated after a crash: the table is in
+// the checkpoint.
 //
 // Departures from the paper: the neighbours' hashes are a set of their own (an edge costs a gap-coded key of four to
 // six bytes, not eight in a growing value); place comes from a bucket that leaks, not from P; a domain vouches for a
@@ -29,10 +30,11 @@
 // Invariants: URLs taken by AddUrl = handed out + waiting(), each once, its bytes unchanged, in arrival order; edges
 // offered and arrived = within a domain + recent + known + new + sent + unvouched + waiting; also after recovery.
 // Memory bound: Options::memory. 736 KiB of it are for the ranks, two budget tables, a block of names, two small ones
-// of raises and the latest edges (the paper's 10,000 ranks use 260 KiB). Of the rest 3/8 are for edges (a quarter of
-// that stores recent ones), 5/8 for domains. Room: UrlRoom (URLs, and counts of ends) and EdgeRoom are certain; if
-// there is none, Take makes some, and needs none itself. The queue of raises is in addition to that bound: about ten
-// bytes per vouch, which took four times as much in domains_disk. Durability: Checkpointables(), all in one manifest.
+// of raises and the latest edges (the paper's 10,000 ranks use 260 KiB); with n shards up to (n - 1) × 16 KiB, but at
+// most an eighth, are for the histograms of the others. Of the rest 3/8 are for edges (a quarter of that stores recent
+// ones), 5/8 for domains. Room: UrlRoom (URLs, and counts of ends) and EdgeRoom are certain; if there is none, Take
+// makes some, and needs none itself. The queue of raises is in addition to that bound: about ten bytes per vouch, which
+// took four times as much in domains_disk. Durability: Checkpointables(), all in one manifest.
 
 #pragma once
 
@@ -53,6 +55,7 @@
 #include "io/executor.h"
 #include "reputation/budget_function.h"
 #include "reputation/budget_table.h"
+#include "reputation/crawl_ranks.h"
 #include "reputation/domain_record.h"
 #include "reputation/in_degree_ranks.h"
 #include "reputation/names_log.h"
@@ -77,8 +80,12 @@ struct StarOptions {
   RoundPace::Options edges_pace{.patience_ns = 5'000'000'000};
   // Called on the executor's thread when a round is merged: it should post an event to the owner.
   std::function<void()> on_round_done;
-  // In a crawl with several shards: how many there are, so one domain in `share` is here.
-  uint32_t share = 1;
+  // In a crawl with several shards: how many there are.
+  uint32_t shards = 1;
+  // Sends an InDegreeHistogram of the domains that are here to the other shards. Called when a table is made, at most
+  // once in Star::kTellRanksNs, so that the small rounds of a young crawl do not cost more messages than links. If it
+  // is lost, late or repeated, ranks elsewhere are those of an earlier moment. Null: nobody wants it.
+  std::function<void(std::string_view histogram)> tell_ranks;
   // Sends the raise of a domain of another shard there; false if the domain is here. Null: all are here.
   std::function<bool(uint64_t target_pld)> raise_elsewhere;
 
@@ -86,7 +93,8 @@ struct StarOptions {
 };
 
 struct StarMemoryPlan {
-  uint64_t fixed = 0;  // ranks, tables, names, raises, latest edges
+  uint64_t fixed = 0;       // ranks, tables, names, raises, latest edges, and this:
+  uint64_t histograms = 0;  // of other shards
   uint64_t edges = 0;
   uint64_t recent_edges = 0;  // of edges
   uint64_t domains = 0;
@@ -148,6 +156,7 @@ class Star : public Checkpointable {
  public:
   static constexpr int64_t kNever = RoundPace::kNever;
   static constexpr size_t kLatestEdges = 4096;
+  static constexpr int64_t kTellRanksNs = 1'000'000'000;
 
   static Result<std::unique_ptr<Star>> Open(Env& env, const Manifest& manifest, Executor& executor,
                                             const StarOptions& options);
@@ -163,6 +172,9 @@ class Star : public Checkpointable {
   Status AddUrl(const StarUrl& url);
   // A domain of another shard vouches for this one. There is always room.
   Status RaiseFromElsewhere(uint64_t target_pld);
+  // What another shard's tell_ranks sent. REQUIRES: shard < options.shards. Used when the next table is made.
+  // kCorrupt: it is not a histogram.
+  Status TakeRanks(uint32_t shard, std::string_view histogram);
   // This many URLs of a domain ended: with a page, or without. Statistics; kBusy as above.
   Status CountEnds(uint64_t pld, uint32_t fetched, uint32_t failed);
   Status CountEnd(uint64_t pld, bool fetched) { return CountEnds(pld, fetched ? 1 : 0, fetched ? 0 : 1); }
@@ -190,6 +202,7 @@ class Star : public Checkpointable {
   uint64_t edges() const { return edges_->keys(); }
   uint32_t BudgetOf(uint32_t in_degree) const { return rounds_view_->budgets->BudgetOf(in_degree); }
   const BudgetTable& budgets() const { return *rounds_view_->budgets; }
+  const OtherShards& others() const { return others_; }
   StarCounts counts() const;
   const StarMemoryPlan& memory_plan() const { return plan_; }
   const Drum& domains_drum() const { return *domains_; }
@@ -213,7 +226,7 @@ class Star : public Checkpointable {
  private:
   // What rounds of the domains use. The owner touches it only while no such round is running.
   struct RoundsView {
-    RoundsView(size_t top, uint32_t share) : ranks(top, share) {}
+    explicit RoundsView(size_t top) : ranks(top) {}
     std::shared_ptr<const BudgetTable> budgets;
     InDegreeRanks ranks;  // of the last round that was started
   };
@@ -225,7 +238,7 @@ class Star : public Checkpointable {
 
   Star(Env& env, const Manifest& manifest, const StarOptions& options);
   Status Restore(const ManifestSection& section);
-  Result<uint64_t> TakeDomains(StandingSink& sink, uint64_t max);
+  Result<uint64_t> TakeDomains(StandingSink& sink, uint64_t max, int64_t now_ns);
   Result<uint64_t> TakeEdges(uint64_t max);
   // Raises a target's in-degree: in another shard, in the domains, or later through the queue if the domains have no
   // room or other raises wait.
@@ -234,7 +247,7 @@ class Star : public Checkpointable {
   Status AddRaise(uint64_t target);                   // to the domains
   Status AddVouch(uint64_t source, uint64_t target);  // likewise
   Result<uint64_t> PassRaises(uint64_t max);          // from the queue to the domains; returns how many
-  void MakeTable();
+  void MakeTable(int64_t now_ns);
   bool UrlsHungry(bool hungry) const { return hungry && waiting() > 0; }
 
   Env& env_;
@@ -244,6 +257,8 @@ class Star : public Checkpointable {
   const VouchLimits limits_;
   StarMemoryPlan plan_;
 
+  OtherShards others_;
+  int64_t tell_ranks_ns_ = 0;                // not before
   std::shared_ptr<RoundsView> rounds_view_;  // shared with the functions that the DRUM of domains calls
   std::unique_ptr<NamesLog> names_;
   std::unique_ptr<Drum> edges_;

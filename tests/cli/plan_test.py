@@ -40,9 +40,28 @@ class Plan(unittest.TestCase):
         units = run("--pages", "8M", "--ram", "1G", "--disk-speed", "500MB/s", "--unique", "1/9", "--json").stdout
         self.assertEqual(json.loads(plain), json.loads(units))
 
+    def test_several_nodes_share_the_crawl(self):
+        flags = ("--pages", "1B", "--nodes", "16", "--rate", "16K", "--disk", "20TB")
+        figures = json.loads(run(*flags, "--json").stdout)
+        cluster, node = figures["cluster"], figures["node"]
+        self.assertEqual(node["pages"], 62_500_000)
+        self.assertEqual(node["rate"] * 16, cluster["pages_per_s"])
+        self.assertAlmostEqual(cluster["exchanged_links_per_s"], 16_000 * 59 / 4 * 15 / 16, places=3)
+        self.assertAlmostEqual(cluster["nats_in_bytes_per_s"], cluster["exchanged_links_per_s"] * 33.3, places=3)
+        table = run(*flags).stdout
+        self.assertTrue(table.startswith("1 billion pages on 16 nodes, each of them:\n\n62.5 million pages, "), table)
+        self.assertIn("\nAll 16 nodes\n", table)
+        self.assertRegex(table, r"links to another node +23\.4 %\n")
+        self.assertLessEqual(max(map(len, table.splitlines())), 100)
+        one = json.loads(run("--pages", "1B", "--nodes", "1", "--json").stdout)
+        self.assertEqual(one, json.loads(run("--pages", "1B", "--json").stdout))
+
     def test_impossible_input_is_one_line_that_says_why(self):
         for arguments, fragment in ((("--pages", "0"), "--pages must be more than zero"),
                                     ((), "--pages is required"),
+                                    (("--pages", "1M", "--nodes", "0"), "--nodes"),
+                                    (("--pages", "1M", "--nodes", "4", "--replicas", "5"), "--replicas"),
+                                    (("--pages", "1M", "--nodes", "4", "--external", "3/2"), "--external"),
                                     (("--pages", "1M", "--ram", "100K"), "at least 256 KiB"),
                                     (("--pages", "1M", "--unique", "2"), "--unique"),
                                     (("--pages", "1M", "--unique", "1/0"), "divides by zero"),
