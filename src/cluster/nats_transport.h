@@ -20,6 +20,9 @@
 #include "cluster/link_transport.h"
 #include "cluster/nats_connection.h"
 
+struct __natsSubscription;
+struct __kvStore;
+
 namespace portolan {
 
 struct NatsTransportOptions {
