@@ -14,8 +14,6 @@ namespace {
 constexpr std::string_view kPrefix = "MANIFEST-";
 constexpr std::string_view kFirstWord = "portolan-manifest ";
 
-std::string ManifestName(uint64_t sequence) { return fmt::format("{}{:012}", kPrefix, sequence); }
-
 // Splits off what stands before `separator`, which is dropped.
 std::string_view Cut(std::string_view& text, char separator) {
   const size_t at = std::min(text.find(separator), text.size());
@@ -41,6 +39,8 @@ Result<uint64_t> ManifestSection::Number(const std::string& key) const {
   if (found != numbers.end()) return found->second;
   return Fail(ErrorCode::kCorrupt, fmt::format("manifest section {}: no number '{}'", name, key));
 }
+
+std::string ManifestName(uint64_t sequence) { return fmt::format("{}{:012}", kPrefix, sequence); }
 
 bool IsManifestName(std::string_view name) {
   uint64_t number = 0;

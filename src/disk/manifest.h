@@ -125,7 +125,8 @@ struct ParsedManifest {
 };
 Result<ParsedManifest> ParseManifest(std::string_view text, const std::string& path);
 
-// True for the names that manifests have: MANIFEST-<digits>.
+// The names that manifests have: MANIFEST-<digits>.
+std::string ManifestName(uint64_t sequence);
 bool IsManifestName(std::string_view name);
 
 }  // namespace portolan
