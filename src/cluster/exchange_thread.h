@@ -1,4 +1,4 @@
-// ExchangeThread: the thread that calls ShardExchange::Work.
+// ExchangeThread: the thread that calls ClusterExchange::Work.
 //
 // Thread: the constructor and destructor one owner; Wake any. Memory bound: none of its own.
 
@@ -10,7 +10,7 @@
 
 namespace portolan {
 
-class ShardExchange;
+class ClusterExchange;
 
 class ExchangeThread {
  public:
@@ -21,11 +21,11 @@ class ExchangeThread {
   ExchangeThread& operator=(const ExchangeThread&) = delete;
 
   // REQUIRES: the exchange outlives this; called once. Wake may be given to it before, as wake_worker.
-  void Start(ShardExchange& exchange);
+  void Start(ClusterExchange& exchange);
   void Wake();
 
  private:
-  void Run(ShardExchange& exchange);
+  void Run(ClusterExchange& exchange);
 
   std::mutex mutex_;
   std::condition_variable wake_;

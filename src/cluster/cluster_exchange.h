@@ -1,4 +1,4 @@
-// ShardExchange: the exchange of one shard whose other shards are in other processes. The driver's crawl has one seat,
+// ClusterExchange: the exchange of one shard whose other shards are in other processes. The driver's crawl has one seat,
 // this shard; the numbers of shards in the interface's calls are ignored where they can only mean it.
 //
 // Messages and raises go in batches through the receivers' streams (LinkSender); address notices as datagrams, which may
@@ -26,7 +26,7 @@
 // Fencing. Everything carries the epoch of the claim. When Options::held says no, nothing is sent any more, status() is
 // kClosed for good, and the owner must stop the engine. Losses (a stream that was deleted or went back) are kCorrupt.
 //
-// Thread: the interface of Exchange as it says; Work one thread; status, counters and Wants any.
+// Thread: the interface of ShardExchange as it says; Work one thread; status, counters and Wants any.
 // Memory bound: per receiver out_bytes, one batch being written and window_bytes; in_bytes and one batch of what came;
 // raises, robots.txt requests and the links of one page beyond these bounds; during a flush the outbox, which is at most
 // the sum of the windows.
@@ -49,7 +49,7 @@
 
 namespace portolan {
 
-struct ShardExchangeOptions {
+struct ClusterExchangeOptions {
   std::string cluster;
   uint64_t cluster_id = 0;
   uint32_t shards = 2;
@@ -71,16 +71,16 @@ struct ShardExchangeOptions {
   std::function<void()> wake_worker;
 };
 
-class ShardExchange : public Exchange {
+class ClusterExchange : public ShardExchange {
  public:
   // Continues from the manifest. kClosed: the server does not answer; try again. kCorrupt: links may be lost, or the
   // state is not one. kNotFound: a stream is missing.
   // REQUIRES: env, transport outlive this; `env` is the one that the checkpoint's other parts are opened with.
-  static Result<std::unique_ptr<ShardExchange>> Open(Env& env, const Manifest& manifest, LinkTransport& transport,
-                                                     const ShardExchangeOptions& options);
-  ~ShardExchange() override;
+  static Result<std::unique_ptr<ClusterExchange>> Open(Env& env, const Manifest& manifest, LinkTransport& transport,
+                                                     const ClusterExchangeOptions& options);
+  ~ClusterExchange() override;
 
-  // ---- Exchange
+  // ---- ShardExchange
   ExchangePort& port(uint32_t from) override;
   void Deliver(uint32_t from) override;
   Mail TakeMail(uint32_t to) override;
@@ -122,7 +122,7 @@ class ShardExchange : public Exchange {
 
  private:
   struct Impl;
-  explicit ShardExchange(std::unique_ptr<Impl> impl);
+  explicit ClusterExchange(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
