@@ -19,6 +19,10 @@ std::string LinkStreamName(std::string_view cluster, uint32_t shard) {
 std::string LinkSubject(std::string_view cluster, uint32_t shard) {
   return fmt::format("portolan.{}.shard.{}", cluster, shard);
 }
+std::string MailSubject(std::string_view cluster, uint32_t shard) {
+  return fmt::format("portolan.{}.mail.{}", cluster, shard);
+}
+std::string ReportKey(uint32_t shard) { return fmt::format("report.{}", shard); }
 std::string CopySubject(std::string_view cluster, uint32_t shard) {
   return fmt::format("portolan.{}.copy.{}", cluster, shard);
 }

@@ -18,6 +18,9 @@ std::string ClusterBucket(std::string_view cluster);
 // "portolan-NAME-shard-K", the stream of a receiving shard, and "portolan.NAME.shard.K", its subject.
 std::string LinkStreamName(std::string_view cluster, uint32_t shard);
 std::string LinkSubject(std::string_view cluster, uint32_t shard);
+// "portolan.NAME.mail.K": datagrams to that shard. "report.K": a key of the bucket.
+std::string MailSubject(std::string_view cluster, uint32_t shard);
+std::string ReportKey(uint32_t shard);
 // "portolan.NAME.copy.K": where the holder of a shard is asked for its files.
 std::string CopySubject(std::string_view cluster, uint32_t shard);
 
