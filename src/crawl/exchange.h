@@ -74,6 +74,28 @@ class ShardExchange {
 
   // Parts of the crawl's checkpoint; none if nothing outlives the process.
   virtual std::vector<Checkpointable*> Checkpointables() { return {}; }
+
+  // ---- for a crawl with shards in other processes. All are called by the driver's thread.
+  struct Here {
+    bool only_waits = false;  // nothing is left here but what waits for another attempt
+    uint64_t pages = 0;       // for limits of the whole crawl
+    uint64_t bytes = 0;
+  };
+  struct Elsewhere {
+    bool done = true;  // nobody has anything left, and nothing is on its way: the crawl is done
+    bool only_waits = true;
+    uint64_t pages = 0;
+    uint64_t bytes = 0;
+  };
+  virtual void Note(const Here& /*here*/) {}
+  virtual Elsewhere elsewhere() const { return {}; }
+  // The shards are held, and what had come was kept; the flush of the Checkpointables comes next. `idle`: the shards
+  // have nothing left in that state.
+  virtual void BeginCheckpoint(bool /*idle*/) {}
+  // True if others wait for a checkpoint of what is here, which is idle or not.
+  virtual bool WantsCheckpoint(bool /*idle*/) const { return false; }
+  // An error: this process may not or cannot go on.
+  virtual Status status() const { return {}; }
 };
 
 class MemoryExchange : public ShardExchange {

@@ -21,8 +21,8 @@ Frontier::Frontier(Env& env, std::string dir, const FrontierOptions& options)
       options_(options),
       limits_{options.head_bytes, options.block_bytes},
       bench_(hosts_, options_.politeness, options_.connections_per_host, options_.key),
-      book_(options_.key) {
-  if (options_.shards > 1) bench_.SetShared();
+      book_(options_.key, {options_.lease_ns, options_.lease_retry_ns, LongestHold(options_.politeness)}) {
+  if (options_.shards > 1) bench_.SetShared({options_.lease_ns, options_.lease_retry_ns, options_.epoch});
   described_.name = options.name;
   described_.kind = kKind;
 }

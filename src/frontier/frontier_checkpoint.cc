@@ -21,7 +21,14 @@ Result<std::unique_ptr<Frontier>> Frontier::Open(Env& env, const Manifest& manif
       options.connections_per_host > kMaxConnectionsPerHost || options.segment_size > (uint64_t{1} << 31)) {
     return Fail(ErrorCode::kInvalidArgument, "frontier: a bound of zero, or segments above 2 GiB");
   }
+  if (options.lease_ns < 0 || (options.lease_ns > 0 && (options.lease_retry_ns <= 0 || options.epoch == 0 ||
+                                                        options.lease_ns / 4 < options.lease_retry_ns))) {
+    return Fail(ErrorCode::kInvalidArgument, "frontier: a lease of addresses needs an epoch and time for four attempts");
+  }
   std::unique_ptr<Frontier> frontier(new Frontier(env, manifest.dir(), options));
+  if (options.lease_ns > 0 && options.epoch > 1) {
+    frontier->book_.SetQuietUntil(now_ns + ByOtherClock(options.lease_ns) + LongestHold(options.politeness));
+  }
   frontier->now_ns_ = now_ns;
   frontier->calendar_offset_ns_ = unix_ns - now_ns;
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(options.name, kKind));

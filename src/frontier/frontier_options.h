@@ -33,6 +33,13 @@ struct FrontierOptions {
   HashKey key;          // the crawl's; hashes hosts, URLs and addresses
   uint32_t shards = 1;  // of the crawl: they share addresses (address_book.h)
   uint32_t shard = 0;   // the index of this one
+  // How long a shard may use an address after it asked for it, unless it asks again. 0: without end, for shards that
+  // live and die together and lose no notice.
+  int64_t lease_ns = 0;
+  int64_t lease_retry_ns = 2'000'000'000;  // without an answer for so long, an address is asked for again
+  // Of this process's claim to the shard. After the first, addresses of this shard are not lent before all leases that
+  // an earlier process gave have ended.
+  uint64_t epoch = 0;
 };
 
 }  // namespace portolan

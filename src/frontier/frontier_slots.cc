@@ -180,16 +180,16 @@ void Frontier::TakeNotice(uint32_t from, const AddressNotice& notice, int64_t no
   std::vector<AddressMail> answers;
   switch (notice.kind) {
     case AddressNotice::Kind::kWanted:
-      book_.OnWanted(from, notice.address, answers);
+      book_.OnWanted(from, notice, now_ns, answers);
       break;
     case AddressNotice::Kind::kReturned:
-      book_.OnReturned(from, notice.address, notice.free_ns, now_ns, answers);
+      book_.OnReturned(from, notice, now_ns, answers);
       break;
     case AddressNotice::Kind::kGranted:
-      bench_.OnGranted(notice.address, notice.free_ns, now_ns);
+      bench_.OnGranted(notice, now_ns);
       break;
     case AddressNotice::Kind::kRecalled:
-      bench_.OnRecalled(notice.address, now_ns);
+      bench_.OnRecalled(notice, now_ns);
       break;
   }
   for (AddressMail& mail : answers) {

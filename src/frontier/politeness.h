@@ -39,6 +39,9 @@ int64_t HostGap(const PolitenessOptions& options, int64_t crawl_delay_ns, int64_
 // The same for an address, by the mean budget of the domains fetched there.
 int64_t IpGap(const PolitenessOptions& options, uint32_t mean_budget);
 
+// How long after its begin a hit may keep its address from others.
+int64_t LongestHold(const PolitenessOptions& options);
+
 // `first_ns` doubled `times_before` times, at most `max_ns`.
 int64_t BackOff(int64_t first_ns, uint32_t times_before, int64_t max_ns);
 

@@ -61,34 +61,79 @@ uint32_t Workbench::Find(const Address& address) const {
   return found == numbers_.end() ? kNoIp : found->second;
 }
 
+// REQUIRES: the entry's session is the one that the question is about.
+void Workbench::Ask(uint32_t ip) {
+  Ip& entry = ips_[ip];
+  entry.asked_ns = now_ns_;
+  const int64_t free_in_ns = entry.free_ns > now_ns_ ? entry.free_ns - now_ns_ : 0;
+  notices_.push_back({AddressNotice::Kind::kWanted, entry.address, entry.session, now_ns_, free_in_ns});
+  if (terms_.lease_ns > 0) SetLeaseTimer(ip, now_ns_ + terms_.retry_ns);
+}
+
+void Workbench::SetLeaseTimer(uint32_t ip, int64_t time_ns) {
+  const uint32_t place = ips_[ip].lease_place;
+  if (place != TimedHeap::kOutside) lease_timers_.Remove(place, LeasePlace());
+  if (time_ns != kNever) lease_timers_.Push({time_ns, sequence_++, ip}, LeasePlace());
+}
+
 void Workbench::AskForLeases(int64_t now_ns) {
   now_ns_ = now_ns;
+  while (!lease_timers_.empty() && lease_timers_.top().time_ns <= now_ns) {
+    const uint32_t ip = lease_timers_.top().id;
+    Ip& entry = ips_[ip];
+    if (entry.lease == Lease::kAsked) {
+      Ask(ip);
+    } else if (entry.until_ns <= now_ns) {
+      EndSession(entry);
+      Refresh(ip);
+    } else if (entry.hosts.empty() && entry.holders.empty()) {
+      Return(entry);
+      Refresh(ip);
+    } else {
+      Ask(ip);
+      SetLeaseTimer(ip, std::min(now_ns + terms_.retry_ns, entry.until_ns));
+    }
+  }
   while (!top_.empty() && top_.top().time_ns <= now_ns && ips_[top_.top().id].lease == Lease::kNone) {
     const uint32_t ip = top_.top().id;
     ips_[ip].lease = Lease::kAsked;
-    notices_.push_back({.kind = AddressNotice::Kind::kWanted, .address = ips_[ip].address});
+    ips_[ip].session = next_session_++;
+    Ask(ip);
     Refresh(ip);
   }
 }
 
-void Workbench::OnGranted(const Address& address, int64_t free_ns, int64_t now_ns) {
+void Workbench::OnGranted(const AddressNotice& notice, int64_t now_ns) {
   now_ns_ = now_ns;
-  const uint32_t ip = Find(address);
-  if (ip == kNoIp || ips_[ip].lease != Lease::kAsked) {  // it has expired since
-    notices_.push_back({AddressNotice::Kind::kReturned, address, free_ns});
+  const uint32_t ip = Find(notice.address);
+  if (ip == kNoIp || ips_[ip].session != notice.session || ips_[ip].lease == Lease::kNone) {
+    // The session is over; the owner should not have to wait for the end of the lease.
+    int64_t free_in_ns = notice.free_in_ns;
+    if (ip != kNoIp && ips_[ip].free_ns > now_ns) free_in_ns = std::max(free_in_ns, ips_[ip].free_ns - now_ns);
+    notices_.push_back({AddressNotice::Kind::kReturned, notice.address, notice.session, 0, free_in_ns});
     return;
   }
   Ip& entry = ips_[ip];
-  entry.lease = Lease::kHeld;
-  entry.recalled = entry.hit = false;
-  entry.free_ns = std::max(entry.free_ns, free_ns);
+  const bool ends = terms_.lease_ns > 0;
+  const int64_t until_ns = ends ? notice.asked_ns + terms_.lease_ns : kNever;
+  // An answer that was too slow; a question was sent again, or will be.
+  if (until_ns <= now_ns || notice.asked_ns > entry.asked_ns) return;
+  if (entry.lease == Lease::kAsked) {
+    entry.lease = Lease::kHeld;
+    entry.recalled = entry.hit = false;
+    entry.until_ns = until_ns;
+    entry.free_ns = std::max(entry.free_ns, now_ns + (ends ? ByOtherClock(notice.free_in_ns) : notice.free_in_ns));
+  }
+  entry.until_ns = std::max(entry.until_ns, until_ns);
+  if (ends) SetLeaseTimer(ip, std::max(now_ns + 1, entry.until_ns - terms_.lease_ns / 2));
   Refresh(ip);
 }
 
-void Workbench::OnRecalled(const Address& address, int64_t now_ns) {
+void Workbench::OnRecalled(const AddressNotice& notice, int64_t now_ns) {
   now_ns_ = now_ns;
-  const uint32_t ip = Find(address);
-  if (ip == kNoIp || ips_[ip].lease != Lease::kHeld) return;  // it is already being returned
+  const uint32_t ip = Find(notice.address);
+  // Otherwise it is already being returned.
+  if (ip == kNoIp || ips_[ip].lease != Lease::kHeld || ips_[ip].session != notice.session) return;
   ips_[ip].recalled = true;
   Refresh(ip);
 }
@@ -111,10 +156,16 @@ void Workbench::RefreshLease(uint32_t ip) {
 }
 
 void Workbench::Return(Ip& entry) {
-  notices_.push_back({AddressNotice::Kind::kReturned, entry.address, entry.free_ns});
+  const int64_t free_in_ns = entry.free_ns > now_ns_ ? entry.free_ns - now_ns_ : 0;
+  notices_.push_back({AddressNotice::Kind::kReturned, entry.address, entry.session, 0, free_in_ns});
+  EndSession(entry);
+}
+
+void Workbench::EndSession(Ip& entry) {
   entry.lease = Lease::kNone;
   entry.recalled = false;
   if (entry.due_place != TimedHeap::kOutside) due_.Remove(entry.due_place, DuePlace());
+  if (entry.lease_place != TimedHeap::kOutside) lease_timers_.Remove(entry.lease_place, LeasePlace());
 }
 
 // ---- hosts
@@ -173,7 +224,7 @@ void Workbench::Hit(uint32_t host, Flight& flight, int64_t now_ns) {
   DCHECK(Top(now_ns) == host);
   const uint32_t ip = hosts_[host].ip;
   Ip& entry = ips_[ip];
-  CHECK(entry.lease == Lease::kHeld, "an address is hit without its lease");
+  CHECK(entry.lease == Lease::kHeld && (!shared_ || now_ns < entry.until_ns), "an address is hit without its lease");
   entry.hosts.Remove(hosts_[host].place, HostPlace());
   flight.ip = ip;
   flight.ip_free_before_ns = entry.free_ns;
@@ -237,6 +288,7 @@ void Workbench::Expire(int64_t now_ns, size_t max) {
     const uint32_t ip = idle_.top().id;
     idle_.Remove(ips_[ip].place, IpPlace());
     if (shared_ && ips_[ip].lease == Lease::kHeld) Return(ips_[ip]);
+    if (ips_[ip].lease_place != TimedHeap::kOutside) lease_timers_.Remove(ips_[ip].lease_place, LeasePlace());
     numbers_.erase(ips_[ip].address.Hash(key_));
     ips_[ip] = {.running = ips_[ip].running, .hosts = {}};
     free_.push_back(ip);
@@ -252,7 +304,7 @@ void Workbench::RestoreClock(const Address& address, int64_t free_ns) {
 
 Status Workbench::CheckInvariants() const {
   const auto broken = [](std::string what) { return Fail(ErrorCode::kCorrupt, "workbench: " + std::move(what)); };
-  if (!top_.Ordered() || !idle_.Ordered()) return broken("a heap of addresses is out of order");
+  if (!top_.Ordered() || !idle_.Ordered() || !lease_timers_.Ordered()) return broken("a heap of addresses is out of order");
   size_t used = 0;
   size_t offering = 0;
   size_t idle = 0;
@@ -280,6 +332,8 @@ Status Workbench::CheckInvariants() const {
     if ((ip.due_place != TimedHeap::kOutside) != (ip.recalled && !ip.holders.empty())) {
       return broken("an address that is to be returned is not noted, or one that is not");
     }
+    const bool timed = terms_.lease_ns > 0 && ip.lease != Lease::kNone;
+    if ((ip.lease_place != TimedHeap::kOutside) != timed) return broken("an address whose lease nobody looks at");
     const TimedHeap& heap = ip.hosts.empty() ? idle_ : top_;
     const bool offers = ip.lease != Lease::kAsked && !(ip.recalled && ip.hit);
     if (ip.hosts.empty() ? ip.bound > 0 : !offers) {

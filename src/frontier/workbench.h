@@ -15,6 +15,10 @@
 // granted. One that other shards want is returned after its next hit: when the answers ended, at the latest when the
 // hits have held it for ip_hold_max; and at once if no host here could be hit as soon as the address is free.
 //
+// If leases end (LeaseTerms::lease_ns), more time is asked for when half of it is over, as long as the address has hosts
+// or requests, and a question without an answer is repeated. A lease that ended is lost, whatever still arrives: the
+// next use is a new session.
+//
 // Invariants: an address is in the top heap if and only if it has hosts that can be hit and is neither asked for nor
 // about to be returned; its time and sequence are those of the best of them. One without any host is kept until its own
 // clock has passed.
@@ -60,10 +64,14 @@ class Workbench {
     Lease lease = Lease::kHeld;
     bool recalled = false;                     // other shards want it
     bool hit = false;                          // whether it was hit since it was granted
+    uint64_t session = 0;                      // the newest one
+    int64_t asked_ns = 0;                      // when it was last asked for
+    int64_t until_ns = kNever;                 // of a lease that is held: its end
+    uint32_t lease_place = TimedHeap::kOutside;  // in lease_timers_
     uint32_t due_place = TimedHeap::kOutside;  // in due_
     TimedHeap hosts;
   };
-  static constexpr size_t kIpBytes = sizeof(Ip) + 48 + 2 * sizeof(TimedNode) + 32;
+  static constexpr size_t kIpBytes = sizeof(Ip) + 48 + 3 * sizeof(TimedNode) + 32;
   static constexpr int64_t kFreeSinceEver = std::numeric_limits<int64_t>::min();
 
   // REQUIRES: the table, the options and the key outlive this object.
@@ -73,13 +81,23 @@ class Workbench {
   // A new address is not hit before this time: hits just before a crash are not known (see Frontier).
   void SetQuietUntil(int64_t time_ns) { quiet_until_ns_ = time_ns; }
 
+  struct LeaseTerms {
+    int64_t lease_ns = 0;  // 0: without end, and no notice is lost
+    int64_t retry_ns = 0;
+    uint64_t epoch = 0;  // of this process
+  };
   // From now on addresses must be held. REQUIRES: there are none yet.
-  void SetShared() { shared_ = true; }
-  // Asks for the addresses whose turn has come and that are not held. To be called before Top.
+  void SetShared(const LeaseTerms& terms) {
+    shared_ = true;
+    terms_ = terms;
+    next_session_ = FirstSession(terms.epoch);
+  }
+  // Asks for the addresses whose turn has come and that are not held, and again where an answer is missing; ends leases
+  // whose time is over. To be called before Top.
   void AskForLeases(int64_t now_ns);
   // Notices of the address's owner.
-  void OnGranted(const Address& address, int64_t free_ns, int64_t now_ns);
-  void OnRecalled(const Address& address, int64_t now_ns);
+  void OnGranted(const AddressNotice& notice, int64_t now_ns);
+  void OnRecalled(const AddressNotice& notice, int64_t now_ns);
   // Notices for the addresses' owners: kWanted and kReturned.
   std::vector<AddressNotice> TakeNotices() { return std::exchange(notices_, {}); }
 
@@ -95,9 +113,10 @@ class Workbench {
 
   // The first host that may be hit at `now_ns`; kNoHost if there is none.
   uint32_t Top(int64_t now_ns) const;
-  // When the first host may be hit, or an address must be returned; kNever if there is none.
+  // When the first host may be hit, an address must be returned, or a lease needs something; kNever if there is none.
   int64_t NextTime() const {
-    return std::min(top_.empty() ? kNever : top_.top().time_ns, due_.empty() ? kNever : due_.top().time_ns);
+    const auto first = [](const TimedHeap& heap) { return heap.empty() ? kNever : heap.top().time_ns; };
+    return std::min({first(top_), first(due_), first(lease_timers_)});
   }
   // Takes the top host off and counts the hit; `flight` stores what End and Undo need. REQUIRES: it is Top(now_ns).
   void Hit(uint32_t host, Flight& flight, int64_t now_ns);
@@ -136,6 +155,9 @@ class Workbench {
   void Refresh(uint32_t ip);
   void RefreshLease(uint32_t ip);
   void Return(Ip& entry);
+  void Ask(uint32_t ip);
+  void SetLeaseTimer(uint32_t ip, int64_t time_ns);  // kNever: none
+  void EndSession(Ip& entry);
   // kNoIp if there is none.
   uint32_t Find(const Address& address) const;
   auto HostPlace() {
@@ -146,6 +168,9 @@ class Workbench {
   }
   auto DuePlace() {
     return [this](uint32_t id) -> uint32_t& { return ips_[id].due_place; };
+  }
+  auto LeasePlace() {
+    return [this](uint32_t id) -> uint32_t& { return ips_[id].lease_place; };
   }
 
   HostTable& hosts_;
@@ -160,7 +185,10 @@ class Workbench {
   TimedHeap top_;                                   // addresses with hosts that can be hit
   TimedHeap idle_;                                  // addresses that no host uses
   TimedHeap due_;                                   // recalled and being hit: returned at this time at the latest
+  TimedHeap lease_timers_;                          // asked for: ask again; held: ask for more time. If leases end
   bool shared_ = false;
+  LeaseTerms terms_;
+  uint64_t next_session_ = 1;
   int64_t now_ns_ = kFreeSinceEver;  // of the last call that had it
   std::vector<AddressNotice> notices_;
   uint64_t sequence_ = 0;

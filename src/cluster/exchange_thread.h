@@ -1,0 +1,37 @@
+// ExchangeThread: the thread that calls ClusterExchange::Work.
+//
+// Thread: the constructor and destructor one owner; Wake any. Memory bound: none of its own.
+
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace portolan {
+
+class ClusterExchange;
+
+class ExchangeThread {
+ public:
+  ExchangeThread() = default;
+  // Stops the thread, after at most one wait for the server.
+  ~ExchangeThread();
+  ExchangeThread(const ExchangeThread&) = delete;
+  ExchangeThread& operator=(const ExchangeThread&) = delete;
+
+  // REQUIRES: the exchange outlives this; called once. Wake may be given to it before, as wake_worker.
+  void Start(ClusterExchange& exchange);
+  void Wake();
+
+ private:
+  void Run(ClusterExchange& exchange);
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool woken_ = false;  // guarded by mutex_
+  bool stop_ = false;   // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace portolan
