@@ -19,4 +19,8 @@ std::string ClusterBucket(std::string_view cluster);
 std::string LinkStreamName(std::string_view cluster, uint32_t shard);
 std::string LinkSubject(std::string_view cluster, uint32_t shard);
 
+// "portolan-NAME-seeds" and "portolan.NAME.seeds".
+std::string SeedStreamName(std::string_view cluster);
+std::string SeedSubject(std::string_view cluster);
+
 }  // namespace portolan
