@@ -19,6 +19,7 @@
 #include "bench/seen/link_stream.h"
 #include "cluster/link_receiver.h"
 #include "cluster/link_sender.h"
+#include "cluster/nats_transport.h"
 #include "cluster/names.h"
 #include "cluster/testing/nats_server.h"
 #include "crawl/crossing.h"
@@ -103,7 +104,10 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
   }
 
   // Ours: encode, compress, publish, until everything is stored.
-  ASSIGN_OR_RETURN(const auto sender, LinkSender::Create(*connection, {.cluster = "links",
+  ASSIGN_OR_RETURN(const auto transport, NatsTransport::Open(*connection, {.cluster = "links",
+                                                                          .shards = kShards,
+                                                                          .shard = kSender}));
+  ASSIGN_OR_RETURN(const auto sender, LinkSender::Create(*transport, {.cluster = "links",
                                                                        .cluster_id = kCluster,
                                                                        .shards = kShards,
                                                                        .sender = kSender,
@@ -132,8 +136,11 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
   const Timer taking;
   std::array<Sum, kShards> got;
   for (uint32_t shard = 0; shard < kSender; ++shard) {
+    ASSIGN_OR_RETURN(const auto own, NatsTransport::Open(*connection, {.cluster = "links",
+                                                                      .shards = kShards,
+                                                                      .shard = shard}));
     ASSIGN_OR_RETURN(const auto receiver,
-                     LinkReceiver::Open(*connection, {.cluster = "links", .cluster_id = kCluster, .shard = shard}, {}));
+                     LinkReceiver::Open(*own, {.cluster = "links", .cluster_id = kCluster, .shard = shard}, {}));
     int idle = 0;
     while (got[shard].count < sent[shard].count) {
       const auto taken = receiver->Take(kSecond, [&](const LinkBatchReader& batch) {

@@ -13,6 +13,7 @@
 #include "cli/live_display.h"
 #include "cli/seed_writing.h"
 #include "cli/verb_app.h"
+#include "cluster/shard_place.h"
 #include "crawl/engine.h"
 #include "io/env.h"
 #include "io/process.h"
@@ -117,6 +118,10 @@ class Session {
 }  // namespace
 
 Result<SessionEnd> RunCrawlSession(const SessionOptions& options) {
+  if (Env::Posix().Exists(JoinPath(options.dir, kShardMark))) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: is one shard of a cluster: 'portolan node' continues it", options.dir));
+  }
   Config config = options.config;
   const bool many = options.given.more != nullptr;
   if (!options.resume) {

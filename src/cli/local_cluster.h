@@ -3,7 +3,7 @@
 // when this one does, however that happens (io/child_process.h).
 //
 // The directory:
-//   local        "portolan-local 1 nodes=3 shards=3 user=… password=…", readable by its owner only
+//   local        "portolan-local 1 nodes=3 shards=3 password=…", readable by its owner only
 //   nats/        the server's settings, its log, its streams
 //   node-1/ …    the directories of the nodes, each with its shards; node-1.log what it says
 //

@@ -46,6 +46,12 @@ BatchVerdict BatchLedger::Judge(const LinkBatchHeader& header, Lost& lost) {
   return verdict;
 }
 
+BatchLedger::Taken BatchLedger::TakenFrom(uint32_t sender) const {
+  const auto found = senders_.find(sender);
+  if (found == senders_.end()) return {};
+  return {found->second.epoch, found->second.taken, found->second.above.any()};
+}
+
 std::string BatchLedger::Describe() const {
   std::string out;
   for (const auto& [shard, sender] : senders_) {

@@ -43,6 +43,14 @@ class BatchLedger {
   // Records the batch if it is to be taken. With kLost, `lost` is filled.
   BatchVerdict Judge(const LinkBatchHeader& header, Lost& lost);
 
+  // The newest epoch of that sender, up to which number everything is taken, and whether some above it are.
+  struct Taken {
+    uint64_t epoch = 0;  // 0: it was never heard of
+    uint64_t number = 0;
+    bool gaps = false;
+  };
+  Taken TakenFrom(uint32_t sender) const;
+
   // One line per sender: what was taken last. For messages about losses.
   std::string Describe() const;
 

@@ -33,43 +33,19 @@
 
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/cluster_exchange_options.h"
 #include "cluster/link_transport.h"
 #include "crawl/exchange.h"
 #include "disk/manifest.h"
-#include "io/clock.h"
 #include "io/env.h"
 
 namespace portolan {
-
-struct ClusterExchangeOptions {
-  std::string cluster;
-  uint64_t cluster_id = 0;
-  uint32_t shards = 2;
-  uint32_t shard = 0;   // this one
-  uint64_t epoch = 0;   // of the claim to it
-  uint64_t out_bytes = uint64_t{1} << 20;     // of messages that Work has not taken yet, per receiver
-  uint64_t window_bytes = uint64_t{2} << 20;  // sent and not known to be stored, per receiver
-  uint64_t spill_bytes = uint64_t{1} << 30;   // on disk, of batches for all receivers
-  uint64_t in_bytes = uint64_t{2} << 20;      // that came and the shard has not taken
-  int64_t flush_ns = 20 * kMillisecond;       // a batch that is not full is sent after this time
-  int64_t ack_wait_ns = 5 * kSecond;
-  int64_t full_wait_ns = 200 * kMillisecond;
-  int64_t report_ns = kSecond;  // between two reports, and two looks at those of the other shards
-  // Does this process still hold the shard, in that epoch? None: always. Any thread.
-  std::function<bool()> held;
-  // What is wanted: a turn of the shard; a tick of the driver; a call of Work. Any thread, also inside Open.
-  std::function<void()> wake_shard;
-  std::function<void()> wake_driver;
-  std::function<void()> wake_worker;
-};
 
 class ClusterExchange : public ShardExchange {
  public:
@@ -99,23 +75,7 @@ class ClusterExchange : public ShardExchange {
   // it wants to be called again, in nanoseconds from now, if wake_worker does not call before.
   int64_t Work(int64_t max_wait_ns);
 
-  struct Counters {
-    uint64_t messages_sent = 0;  // taken from the shard
-    uint64_t batches_sent = 0;   // numbers given
-    uint64_t bytes_sent = 0;     // published, again and again
-    uint64_t batches_taken = 0;
-    uint64_t messages_taken = 0;
-    uint64_t duplicates = 0;  // batches that came again
-    uint64_t old_epochs = 0;  // refused: sent by who had lost its shard
-    uint64_t foreign = 0;     // no batches of this cluster
-    uint64_t spilled = 0;     // batches that went to disk
-    uint64_t spill_bytes = 0;  // that are there now
-    uint64_t resent = 0;       // batches of the outbox, at Open
-    uint64_t raises = 0;       // received
-    uint64_t notices_sent = 0;
-    uint64_t notices_taken = 0;
-    uint64_t notices_bad = 0;  // datagrams that were refused
-  };
+  using Counters = ExchangeCounters;
   Counters counters() const;
   // What an operator should know now, in words; empty: all is well. "shard 3 takes no more links: its stream is full"
   std::string Trouble() const;

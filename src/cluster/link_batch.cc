@@ -8,6 +8,26 @@
 
 namespace portolan {
 
+namespace {
+
+constexpr size_t kBatchEpochAt = 16;
+constexpr size_t kBatchNumberAt = 24;
+
+void StoreChecksum(std::string& batch) {
+  const std::string_view bytes = batch;
+  StoreLe<uint32_t>(batch.data() + kLinkBatchCrcAt,
+                    Crc32c(bytes.substr(kLinkBatchHeader), Crc32c(bytes.substr(0, kLinkBatchCrcAt))));
+}
+
+}  // namespace
+
+void RestampLinkBatch(std::string& batch, uint64_t epoch, uint64_t number) {
+  CHECK(batch.size() >= kLinkBatchHeader && epoch > 0 && number > 0);
+  StoreLe<uint64_t>(batch.data() + kBatchEpochAt, epoch);
+  StoreLe<uint64_t>(batch.data() + kBatchNumberAt, number);
+  StoreChecksum(batch);
+}
+
 LinkBatchWriter::LinkBatchWriter() : compressor_(Codec::kZstd) {}
 
 Result<bool> LinkBatchWriter::Add(std::string_view message) {
@@ -40,9 +60,7 @@ std::string LinkBatchWriter::Finish(const LinkBatchHeader& header) {
   AppendLe<uint32_t>(out, 0);
   out[5] = static_cast<char>(body_.empty() ? Codec::kNone : compressor_.Append(body_, out));
   if (static_cast<Codec>(out[5]) == Codec::kNone) out.replace(kLinkBatchHeader, std::string::npos, body_);
-  const std::string_view bytes = out;
-  StoreLe<uint32_t>(out.data() + kLinkBatchCrcAt,
-                    Crc32c(bytes.substr(kLinkBatchHeader), Crc32c(bytes.substr(0, kLinkBatchCrcAt))));
+  StoreChecksum(out);
   body_.clear();
   messages_ = 0;
   return out;

@@ -45,6 +45,9 @@ class LinkBatchWriter {
   uint32_t messages_ = 0;
 };
 
+// Gives a batch that LinkBatchWriter made, or LinkBatchReader took, another epoch and number.
+void RestampLinkBatch(std::string& batch, uint64_t epoch, uint64_t number);
+
 class LinkBatchReader {
  public:
   // kCorrupt: not a batch, or not as it was written. kUnsupported: of a later version. The messages are views into this

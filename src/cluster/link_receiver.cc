@@ -1,7 +1,6 @@
 #include "cluster/link_receiver.h"
 
 #include <fmt/core.h>
-#include <nats/nats.h>
 
 #include <algorithm>
 #include <utility>
@@ -31,19 +30,17 @@ Result<LinkPosition> LinkPosition::Decode(std::string_view bytes) {
   return position;
 }
 
-LinkReceiver::LinkReceiver(NatsConnection& connection, const LinkReceiverOptions& options, LinkPosition position)
-    : connection_(connection),
+LinkReceiver::LinkReceiver(LinkTransport& transport, const LinkReceiverOptions& options, LinkPosition position)
+    : transport_(transport),
       options_(options),
       stream_(LinkStreamName(options.cluster, options.shard)),
       position_(std::move(position)),
-      reconnects_(connection.status().reconnects) {}
+      reconnects_(transport.status().reconnects) {}
 
-LinkReceiver::~LinkReceiver() { Unsubscribe(); }
-
-Result<std::unique_ptr<LinkReceiver>> LinkReceiver::Open(NatsConnection& connection, const LinkReceiverOptions& options,
+Result<std::unique_ptr<LinkReceiver>> LinkReceiver::Open(LinkTransport& transport, const LinkReceiverOptions& options,
                                                          LinkPosition position) {
   CHECK(IsClusterName(options.cluster));
-  std::unique_ptr<LinkReceiver> receiver(new LinkReceiver(connection, options, std::move(position)));
+  std::unique_ptr<LinkReceiver> receiver(new LinkReceiver(transport, options, std::move(position)));
   RETURN_IF_ERROR(receiver->Look());
   return receiver;
 }
@@ -57,7 +54,7 @@ std::unexpected<Error> LinkReceiver::Loss(const std::string& why) {
 }
 
 Status LinkReceiver::Look() {
-  const auto info = ReadLinkStream(connection_, options_.cluster, options_.shard);
+  const auto info = transport_.ReadStream(options_.shard);
   if (!info) {
     if (info.error().code() == ErrorCode::kNotFound && position_.created_ns != 0) return Loss("was deleted");
     return std::unexpected<Error>(info.error());
@@ -74,51 +71,13 @@ Status LinkReceiver::Look() {
   return {};
 }
 
-Status LinkReceiver::Subscribe() {
-  jsSubOptions options;
-  jsSubOptions_Init(&options);
-  options.Stream = stream_.c_str();
-  options.Config.DeliverPolicy = js_DeliverByStartSequence;
-  options.Config.OptStartSeq = position_.sequence + 1;
-  // Nothing is acknowledged: the position is in the manifest.
-  options.Config.AckPolicy = js_AckNone;
-  options.Config.InactiveThreshold = 60 * kSecond;
-  jsErrCode code = static_cast<jsErrCode>(0);
-  const natsStatus s =
-      js_PullSubscribe(&subscription_, connection_.jetstream(), LinkSubject(options_.cluster, options_.shard).c_str(),
-                       nullptr, nullptr, &options, &code);
-  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, code, fmt::format("reading stream {}", stream_)));
-  // What was asked for twice, so that libnats drops nothing.
-  natsSubscription_SetPendingLimits(subscription_, 4 * options_.fetch, static_cast<int>(2 * options_.fetch_bytes));
-  return {};
-}
-
-void LinkReceiver::Unsubscribe() {
-  if (subscription_ == nullptr) return;
-  // Removes the consumer at the server, too, if it is there.
-  if (connection_.status().state == NatsState::kConnected) natsSubscription_Unsubscribe(subscription_);
-  natsSubscription_Destroy(subscription_);
-  subscription_ = nullptr;
-}
-
-Result<bool> LinkReceiver::TakeOne(natsMsg* message, const std::function<void(const LinkBatchReader&)>& sink,
-                                   uint32_t& taken) {
-  jsMsgMetaData* meta = nullptr;
-  if (natsMsg_GetMetaData(&meta, message) != NATS_OK) return true;  // no message of a stream
-  const uint64_t sequence = meta->Sequence.Stream;
-  jsMsgMetaData_Destroy(meta);
+Result<bool> LinkReceiver::TakeOne(uint64_t sequence, std::string_view bytes, const Sink& sink, uint32_t& taken) {
   if (sequence != position_.sequence + 1) {
     if (sequence <= position_.sequence) return true;
     // Lost on the way here, or not there any more? The stream knows.
-    natsMsg* missing = nullptr;
-    jsErrCode code = static_cast<jsErrCode>(0);
-    const natsStatus s =
-        js_GetMsg(&missing, connection_.jetstream(), stream_.c_str(), position_.sequence + 1, nullptr, &code);
-    natsMsg_Destroy(missing);
-    if (code != JSNoMessageFoundErr && s != NATS_NOT_FOUND) return false;
+    if (!transport_.HasNot(position_.sequence + 1)) return false;
     return Loss(fmt::format("has no messages {} to {}: somebody removed them", position_.sequence + 1, sequence - 1));
   }
-  const std::string_view bytes(natsMsg_GetData(message), static_cast<size_t>(natsMsg_GetDataLength(message)));
   const auto foreign = [&](std::string why) {
     ++foreign_;
     last_foreign_ = fmt::format("message {} of stream {}: {}", sequence, stream_, why);
@@ -139,6 +98,7 @@ Result<bool> LinkReceiver::TakeOne(natsMsg* message, const std::function<void(co
   switch (position_.ledger.Judge(header, lost)) {
     case BatchVerdict::kNew:
       ++taken;
+      position_.sequence = sequence;
       sink(reader_);
       break;
     case BatchVerdict::kDuplicate:
@@ -157,79 +117,56 @@ Result<bool> LinkReceiver::TakeOne(natsMsg* message, const std::function<void(co
   return true;
 }
 
-Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const std::function<void(const LinkBatchReader&)>& sink) {
+Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const Sink& sink) {
   if (!failed_) return std::unexpected<Error>(failed_.error());
-  const NatsStatus status = connection_.status();
-  if (status.state == NatsState::kClosed) {
-    return Fail(ErrorCode::kClosed, "reading links: NATS has closed the connection: " + status.reason);
+  const TransportStatus status = transport_.status();
+  if (status.state == TransportState::kClosed) {
+    return Fail(ErrorCode::kClosed, "reading links: the connection is closed: " + status.reason);
   }
-  if (status.state == NatsState::kAway) {
-    connection_.WaitWhile(NatsState::kAway, max_wait_ns);
+  if (status.state == TransportState::kAway) {
+    transport_.WaitWhileAway(max_wait_ns);
     return 0;
   }
   if (status.reconnects != reconnects_) {
     reconnects_ = status.reconnects;
-    Unsubscribe();
+    look_ = true;
   }
-  if (subscription_ == nullptr) {
-    Status ready = Look();
-    if (ready) ready = Subscribe();
-    if (!ready) {
-      if (ready.error().code() == ErrorCode::kClosed) return 0;  // no answer within request_ns
-      return std::unexpected<Error>(ready.error());
-    }
-  }
-  // What is there, at once; if nothing is, the next one. (A request for several waits until it has all of them.)
-  jsFetchRequest request;
-  jsFetchRequest_Init(&request);
-  request.Batch = options_.fetch;
-  request.MaxBytes = static_cast<int64_t>(options_.fetch_bytes);
-  request.NoWait = true;
-  natsMsgList list{};
-  natsStatus s = natsSubscription_FetchRequest(&list, subscription_, &request);
-  if (list.Count == 0 && (s == NATS_OK || s == NATS_TIMEOUT || s == NATS_NOT_FOUND)) {
-    natsMsgList_Destroy(&list);
-    jsFetchRequest_Init(&request);
-    request.Batch = 1;
-    request.Expires = std::max<int64_t>(max_wait_ns, 5 * kMillisecond);
-    s = natsSubscription_FetchRequest(&list, subscription_, &request);
+  if (look_) {
+    const Status ready = Look();
+    if (!ready && ready.error().code() == ErrorCode::kClosed) return 0;  // no answer
+    RETURN_IF_ERROR(ready);
+    look_ = false;
   }
   uint32_t taken = 0;
-  bool again = false;
   Status error;
-  for (int i = 0; i < list.Count && error && !again; ++i) {
-    const auto went = TakeOne(list.Msgs[i], sink, taken);
-    if (!went) {
-      error = std::unexpected<Error>(went.error());
-    } else {
-      again = !*went;
-    }
-  }
-  const bool nothing = list.Count == 0;
-  natsMsgList_Destroy(&list);
+  const auto fetched =
+      transport_.Fetch(position_.sequence + 1, max_wait_ns, [&](uint64_t sequence, std::string_view bytes) {
+        const auto next = TakeOne(sequence, bytes, sink, taken);
+        if (!next) error = std::unexpected<Error>(next.error());
+        if (!next || !*next) look_ = true;
+        return next && *next;
+      });
   if (!error) return std::unexpected<Error>(error.error());
-  if (s != NATS_OK && s != NATS_TIMEOUT) again = true;
-  if (s == NATS_TIMEOUT && nothing) {
-    // Nothing came: is the stream still the one that it was?
+  if (!fetched) {
+    if (fetched.error().code() == ErrorCode::kClosed) return taken;  // no answer
+    return std::unexpected<Error>(fetched.error());
+  }
+  if (*fetched == LinkFetch::kBroken) look_ = true;
+  if (*fetched == LinkFetch::kNothing) {
+    // Is the stream still the one that it was?
     const Status ready = Look();
     if (!ready && ready.error().code() == ErrorCode::kClosed) return taken;
     RETURN_IF_ERROR(ready);
-    // It has more than the subscription says: something was lost on the way here.
-    again |= stream_last_ > position_.sequence;
+    // It has more than was handed over: something was lost on the way here.
+    if (stream_last_ > position_.sequence) transport_.FetchAnew();
   }
-  if (again) Unsubscribe();
   return taken;
 }
 
 Status LinkReceiver::Trim(const LinkPosition& kept) {
   CHECK(kept.sequence <= position_.sequence);
   if (kept.sequence <= trimmed_ + 1) return {};
-  jsOptions options;
-  jsOptions_Init(&options);
-  options.Stream.Purge.Sequence = kept.sequence;  // up to, and without, this one
-  jsErrCode code = static_cast<jsErrCode>(0);
-  const natsStatus s = js_PurgeStream(connection_.jetstream(), stream_.c_str(), &options, &code);
-  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, code, fmt::format("trimming stream {}", stream_)));
+  RETURN_IF_ERROR(transport_.Trim(kept.sequence));  // up to, and without, this one
   trimmed_ = kept.sequence - 1;
   return {};
 }

@@ -10,7 +10,7 @@
 //
 // What is in the stream and is no batch of this cluster for this shard is skipped and counted.
 //
-// Thread: one owner, who waits in Take. Memory bound: Options::fetch_bytes inside libnats, one batch here, the ledger.
+// Thread: one owner, who waits in Take. Memory bound: one batch here, the ledger, and what the transport fetches.
 
 #pragma once
 
@@ -22,11 +22,7 @@
 
 #include "cluster/batch_ledger.h"
 #include "cluster/link_batch.h"
-#include "cluster/link_stream.h"
-#include "cluster/nats_connection.h"
-
-struct __natsSubscription;
-struct __natsMsg;
+#include "cluster/link_transport.h"
 
 namespace portolan {
 
@@ -43,22 +39,17 @@ struct LinkReceiverOptions {
   std::string cluster;
   uint64_t cluster_id = 0;
   uint32_t shard = 0;
-  int fetch = 32;  // messages that are asked for at once
-  uint64_t fetch_bytes = uint64_t{4} << 20;
 };
 
 class LinkReceiver {
  public:
-  static Result<std::unique_ptr<LinkReceiver>> Open(NatsConnection& connection, const LinkReceiverOptions& options,
+  static Result<std::unique_ptr<LinkReceiver>> Open(LinkTransport& transport, const LinkReceiverOptions& options,
                                                     LinkPosition position);
-  ~LinkReceiver();
-  LinkReceiver(const LinkReceiver&) = delete;
-  LinkReceiver& operator=(const LinkReceiver&) = delete;
 
   // Waits until something comes, at most so long, and hands over each new batch: the header and views of the messages,
-  // valid during the call. Returns how many; 0 also while the server is away
-  // and when reading begins anew.
-  Result<uint32_t> Take(int64_t max_wait_ns, const std::function<void(const LinkBatchReader&)>& sink);
+  // valid during the call. Returns how many; 0 also while the server is away and when reading begins anew.
+  using Sink = std::function<void(const LinkBatchReader&)>;
+  Result<uint32_t> Take(int64_t max_wait_ns, const Sink& sink);
 
   const LinkPosition& position() const { return position_; }
   // REQUIRES: a durable checkpoint has `kept`.
@@ -70,20 +61,18 @@ class LinkReceiver {
   const std::string& last_foreign() const { return last_foreign_; }
 
  private:
-  LinkReceiver(NatsConnection& connection, const LinkReceiverOptions& options, LinkPosition position);
+  LinkReceiver(LinkTransport& transport, const LinkReceiverOptions& options, LinkPosition position);
   Status Look();
-  Status Subscribe();
-  void Unsubscribe();
-  // False: not the next message; the subscription is to be made anew.
-  Result<bool> TakeOne(__natsMsg* message, const std::function<void(const LinkBatchReader&)>& sink, uint32_t& taken);
+  // False: not the next message; read again from the position.
+  Result<bool> TakeOne(uint64_t sequence, std::string_view bytes, const Sink& sink, uint32_t& taken);
   std::unexpected<Error> Loss(const std::string& why);
 
-  NatsConnection& connection_;
+  LinkTransport& transport_;
   const LinkReceiverOptions options_;
   const std::string stream_;
   LinkPosition position_;
   LinkBatchReader reader_;
-  __natsSubscription* subscription_ = nullptr;
+  bool look_ = false;         // before the next fetch
   uint64_t stream_last_ = 0;  // its newest message when it was looked at
   uint64_t reconnects_ = 0;
   uint64_t trimmed_ = 0;

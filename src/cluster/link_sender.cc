@@ -1,104 +1,78 @@
 #include "cluster/link_sender.h"
 
 #include <fmt/core.h>
-#include <nats/nats.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "base/bytes.h"
 #include "base/check.h"
-#include "cluster/late_calls.h"
 #include "cluster/names.h"
-#include "io/mailbox.h"
 
 namespace portolan {
-namespace {
 
-enum class AckKind : uint8_t { kStored, kFull, kAgain, kGone };
-
-struct Ack {
-  AckKind kind = AckKind::kAgain;
-  uint32_t to = 0;
-  uint64_t number = 0;
-  uint64_t sequence = 0;
-  bool duplicate = false;
-};
-
-constexpr size_t kReceiverAt = 6;
-constexpr size_t kNumberAt = 24;
-
-Ack ReadAck(natsMsg* message, const jsPubAck* ack, const jsPubAckErr* error) {
-  const char* data = natsMsg_GetData(message);
-  Ack out{.to = LoadLe<uint16_t>(data + kReceiverAt), .number = LoadLe<uint64_t>(data + kNumberAt)};
-  if (ack != nullptr) {
-    out.kind = AckKind::kStored;
-    out.sequence = ack->Sequence;
-    out.duplicate = ack->Duplicate;
-  } else if (error != nullptr && error->ErrCode == JSStreamStoreFailedErr) {
-    out.kind = AckKind::kFull;  // "maximum bytes exceeded", or its disk is full
-  } else if (error != nullptr &&
-             (error->ErrCode == JSStorageResourcesExceededErr || error->ErrCode == JSInsufficientResourcesErr)) {
-    out.kind = AckKind::kFull;
-  } else if (error != nullptr && (error->Err == NATS_NO_RESPONDERS || error->ErrCode == JSStreamNotMatchErr)) {
-    out.kind = AckKind::kGone;
+LinkSender::LinkSender(LinkTransport& transport, const LinkSenderOptions& options)
+    : transport_(transport), options_(options) {
+  for (uint32_t i = 0; i < options.shards; ++i) {
+    lanes_.push_back(std::make_unique<Lane>(options.window_bytes));
+    if (!options.spill.empty() && i != options.sender) lanes_[i]->spill = options.spill[i];
   }
-  return out;
 }
 
-}  // namespace
-
-struct LinkSender::Inbox {
-  // Every batch that was published has one answer, so the windows bound this box.
-  Mailbox<Ack> acks{UINT64_MAX / 2};
-};
-
-LinkSender::LinkSender(NatsConnection& connection, const LinkSenderOptions& options)
-    : connection_(connection), options_(options), inbox_(std::make_shared<Inbox>()) {
-  callback_ = LateCalls<Inbox>::Add(inbox_);
-  for (uint32_t i = 0; i < options.shards; ++i) lanes_.push_back(std::make_unique<Lane>(options.window_bytes));
-}
-
-LinkSender::~LinkSender() {
-  LateCalls<Inbox>::Remove(callback_);
-  jsCtx_Destroy(jetstream_);
-}
-
-Result<std::unique_ptr<LinkSender>> LinkSender::Create(NatsConnection& connection, const LinkSenderOptions& options) {
+Result<std::unique_ptr<LinkSender>> LinkSender::Create(LinkTransport& transport, const LinkSenderOptions& options) {
   CHECK(IsClusterName(options.cluster) && options.epoch > 0 && options.sender < options.shards);
-  std::unique_ptr<LinkSender> sender(new LinkSender(connection, options));
+  CHECK(options.spill.empty() || options.spill.size() == options.shards);
+  std::unique_ptr<LinkSender> sender(new LinkSender(transport, options));
   RETURN_IF_ERROR(sender->Open());
   return sender;
 }
 
 Status LinkSender::Open() {
-  reconnects_ = connection_.status().reconnects;
-  jsOptions options;
-  jsOptions_Init(&options);
-  options.Wait = connection_.request_ns() / kMillisecond;
-  options.PublishAsync.MaxPending = static_cast<int64_t>(kLinkWindow * options_.shards);
-  options.PublishAsync.AckHandler = [](jsCtx*, natsMsg* message, jsPubAck* ack, jsPubAckErr* error, void* closure) {
-    if (const auto inbox = LateCalls<Inbox>::Find(closure)) inbox->acks.TrySend(ReadAck(message, ack, error));
-    natsMsg_Destroy(message);
-  };
-  options.PublishAsync.AckHandlerClosure = LateCalls<Inbox>::Closure(callback_);
-  const natsStatus s = natsConnection_JetStream(&jetstream_, connection_.handle(), &options);
-  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, "sending links"));
+  reconnects_ = transport_.status().reconnects;
   for (uint32_t to = 0; to < options_.shards; ++to) {
     if (to == options_.sender) continue;
-    ASSIGN_OR_RETURN(const LinkStreamInfo info, ReadLinkStream(connection_, options_.cluster, to));
+    ASSIGN_OR_RETURN(const LinkStreamInfo info, transport_.ReadStream(to));
     lanes_[to]->created_ns = info.created_ns;
-    Add(to);  // empty: the epoch begins
+    // What an earlier process left on disk counts as if each batch were full: the bound is for what is added.
+    if (lanes_[to]->spill != nullptr) spilled_bytes_ += lanes_[to]->spill->size() * kLinkBatchTarget;
+    LinkBatchWriter empty;  // the epoch begins
+    lanes_[to]->window.Add(empty.Finish({.cluster = options_.cluster_id,
+                                         .receiver = to,
+                                         .sender = options_.sender,
+                                         .epoch = options_.epoch,
+                                         .number = lanes_[to]->window.next_number()}));
+    ++batches_;
   }
   return {};
 }
 
-void LinkSender::Add(uint32_t to) {
+void LinkSender::Resend(uint32_t to, std::string batch) {
+  SendWindow& window = lanes_[to]->window;
+  RestampLinkBatch(batch, options_.epoch, window.next_number());
+  window.Add(std::move(batch));
+  ++batches_;
+}
+
+// Ends the batch that is being written. Its number is the one that it has when all before it have theirs.
+void LinkSender::Close(uint32_t to) {
   Lane& lane = *lanes_[to];
-  lane.window.Add(lane.writer.Finish({.cluster = options_.cluster_id,
-                                      .receiver = to,
-                                      .sender = options_.sender,
-                                      .epoch = options_.epoch,
-                                      .number = lane.window.next_number()}));
+  std::string batch = lane.writer.Finish({.cluster = options_.cluster_id,
+                                          .receiver = to,
+                                          .sender = options_.sender,
+                                          .epoch = options_.epoch,
+                                          .number = sent(to) + 1});
+  ++batches_;
+  if (lane.spill != nullptr && (lane.spill->size() > 0 || !lane.window.HasRoom())) {
+    const Status written = lane.spill->Append(batch);
+    lane.may_spill = static_cast<bool>(written);
+    if (written) {
+      ++spilled_;
+      spilled_bytes_ += batch.size();
+      return;
+    }
+    // No room on the disk, perhaps. Batches on disk come before this one, so that it gets the number after theirs.
+    RestampLinkBatch(batch, options_.epoch, lane.window.next_number());
+  }
+  lane.window.Add(std::move(batch));
 }
 
 Status LinkSender::Send(uint32_t to, std::string_view message) {
@@ -106,27 +80,27 @@ Status LinkSender::Send(uint32_t to, std::string_view message) {
   CHECK(to != options_.sender);
   ASSIGN_OR_RETURN(const bool added, lane.writer.Add(message));
   if (added) return {};
-  Add(to);
+  Close(to);
   ASSIGN_OR_RETURN(const bool first, lane.writer.Add(message));
   CHECK(first);  // an empty batch takes any message that is not too long
   return {};
 }
 
 void LinkSender::Flush(uint32_t to) {
-  Lane& lane = *lanes_[to];
-  if (!lane.writer.empty()) Add(to);
+  if (!lanes_[to]->writer.empty()) Close(to);
 }
 
 bool LinkSender::AllStored() const {
   for (const auto& lane : lanes_) {
     if (!lane->window.empty() || !lane->writer.empty()) return false;
+    if (lane->spill != nullptr && lane->spill->size() > 0) return false;
   }
   return true;
 }
 
 Status LinkSender::Look(uint32_t to) {
   Lane& lane = *lanes_[to];
-  const auto info = ReadLinkStream(connection_, options_.cluster, to);
+  const auto info = transport_.ReadStream(to);
   std::string why;
   if (info) {
     if (info->created_ns != lane.created_ns) {
@@ -148,58 +122,71 @@ Status LinkSender::Look(uint32_t to) {
                           lane.window.stored(), to));
 }
 
-Status LinkSender::TakeAcks() {
-  const int64_t now_ns = connection_.clock().NowNs();
-  for (const Ack& ack : inbox_->acks.TryTake()) {
+void LinkSender::TakeAcks() {
+  const int64_t now_ns = transport_.NowNs();
+  for (const LinkAck& ack : transport_.TakeAcks()) {
     Lane& lane = *lanes_[ack.to];
     switch (ack.kind) {
-      case AckKind::kStored:
+      case LinkAckKind::kStored:
         // A number that was given before: another stream gave it.
         if (!ack.duplicate && ack.sequence <= lane.newest) lane.suspect = true;
         if (ack.sequence > lane.newest) lane.newest = ack.sequence;
         lane.window.Stored(ack.number);
         lane.flow = LinkFlow::kGoing;
         break;
-      case AckKind::kFull:
+      case LinkAckKind::kFull:
         lane.flow = LinkFlow::kFull;
         lane.not_before_ns = now_ns + options_.full_wait_ns;
         lane.window.SendAgain(ack.number);
         break;
-      case AckKind::kGone:
+      case LinkAckKind::kGone:
         lane.suspect = true;
         lane.not_before_ns = now_ns + options_.full_wait_ns;
         lane.window.SendAgain(ack.number);
         break;
-      case AckKind::kAgain:
+      case LinkAckKind::kAgain:
         lane.suspect = true;
         lane.window.SendAgain(ack.number);
         break;
     }
+  }
+}
+
+// From the disk into the window. An Error leaves the batch on disk.
+Status LinkSender::Refill(uint32_t to) {
+  Lane& lane = *lanes_[to];
+  if (lane.spill == nullptr || lane.spill->size() == 0) return {};
+  while (lane.window.HasRoom()) {
+    ASSIGN_OR_RETURN(const std::string* front, lane.spill->Front());
+    if (front == nullptr) break;
+    LinkBatchReader reader;
+    RETURN_IF_ERROR(reader.Decode(*front));
+    if (reader.header().receiver != to || reader.header().sender != options_.sender) {
+      return Fail(ErrorCode::kCorrupt, "the queue of links on disk has a batch of another shard");
+    }
+    std::string batch = *front;
+    spilled_bytes_ -= std::min<uint64_t>(spilled_bytes_, batch.size());
+    RestampLinkBatch(batch, options_.epoch, lane.window.next_number());
+    lane.window.Add(std::move(batch));
+    lane.spill->PopFront();
+    lane.may_spill = true;
+  }
+  if (std::ranges::all_of(lanes_, [](const auto& each) { return each->spill == nullptr || each->spill->size() == 0; })) {
+    spilled_bytes_ = 0;
   }
   return {};
 }
 
 void LinkSender::Publish(uint32_t to) {
   Lane& lane = *lanes_[to];
-  const int64_t now_ns = connection_.clock().NowNs();
+  const int64_t now_ns = transport_.NowNs();
   if (now_ns < lane.not_before_ns) return;
-  const std::string subject = LinkSubject(options_.cluster, to);
-  const std::string stream = LinkStreamName(options_.cluster, to);
   uint64_t number = 0;
   while (const std::string* batch = lane.window.NextToSend(number)) {
     // Asked before each batch: the lease may end at any moment.
     if (options_.may_send && !options_.may_send()) return;
     const std::string id = fmt::format("{}.{}.{}", options_.sender, options_.epoch, number);
-    jsPubOptions options;
-    jsPubOptions_Init(&options);
-    options.MsgId = id.c_str();
-    options.ExpectStream = stream.c_str();
-    options.MaxWait = options_.ack_wait_ns / kMillisecond;
-    natsMsg* message = nullptr;
-    natsStatus s = natsMsg_Create(&message, subject.c_str(), nullptr, batch->data(), static_cast<int>(batch->size()));
-    if (s == NATS_OK) s = js_PublishMsgAsync(jetstream_, &message, &options);
-    natsMsg_Destroy(message);
-    if (s != NATS_OK) {
+    if (!transport_.Publish(to, id, *batch, options_.ack_wait_ns)) {
       lane.flow = LinkFlow::kAway;
       lane.not_before_ns = now_ns + options_.full_wait_ns;
       return;
@@ -214,21 +201,30 @@ void LinkSender::Publish(uint32_t to) {
   }
 }
 
+int64_t LinkSender::NextPump() const {
+  int64_t next_ns = kNever;
+  for (const auto& lane : lanes_) {
+    uint64_t number = 0;
+    if (lane->window.NextToSend(number) != nullptr || lane->suspect) next_ns = std::min(next_ns, lane->not_before_ns);
+  }
+  return next_ns;
+}
+
 Status LinkSender::Pump() {
   if (!failed_) return failed_;
-  RETURN_IF_ERROR(TakeAcks());
+  TakeAcks();
   if (options_.may_send && !options_.may_send()) {
     failed_ = Fail(ErrorCode::kClosed, fmt::format("shard {} is no longer held in epoch {}: nothing is sent any more",
                                                    options_.sender, options_.epoch));
     return failed_;
   }
-  const NatsStatus status = connection_.status();
-  if (status.state != NatsState::kConnected) {
+  const TransportStatus status = transport_.status();
+  if (status.state != TransportState::kConnected) {
     for (const auto& lane : lanes_) {
       if (!lane->window.empty()) lane->flow = LinkFlow::kAway;
     }
-    if (status.state == NatsState::kAway) return {};
-    failed_ = Fail(ErrorCode::kClosed, "sending links: NATS has closed the connection: " + status.reason);
+    if (status.state == TransportState::kAway) return {};
+    failed_ = Fail(ErrorCode::kClosed, "sending links: the connection is closed: " + status.reason);
     return failed_;
   }
   if (status.reconnects != reconnects_) {
@@ -243,6 +239,8 @@ Status LinkSender::Pump() {
       if (lanes_[to]->suspect) continue;
     }
     if (lanes_[to]->flow == LinkFlow::kAway) lanes_[to]->flow = LinkFlow::kGoing;
+    failed_ = Refill(to);
+    if (!failed_) return failed_;
     Publish(to);
   }
   return {};

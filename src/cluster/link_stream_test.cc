@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 #include <nats/nats.h>
 
+#include <deque>
 #include <thread>
 
 #include "cluster/link_receiver.h"
 #include "cluster/link_sender.h"
 #include "cluster/names.h"
+#include "cluster/nats_transport.h"
 #include "cluster/testing/nats_server.h"
 #include "io/rng.h"
 
@@ -46,13 +48,19 @@ class LinkStreamTest : public ::testing::Test {
             .full_wait_ns = 20 * kMillisecond,
             .may_send = {}};
   }
+  LinkTransport& Transport(NatsConnection& connection, uint32_t shard) {
+    auto transport = NatsTransport::Open(connection, {.cluster = "web", .shards = 2, .shard = shard});
+    EXPECT_TRUE(transport) << transport.error().ToString();
+    transports_.push_back(std::move(*transport));
+    return *transports_.back();
+  }
   std::unique_ptr<LinkSender> Sender(NatsConnection& connection, uint64_t epoch) {
-    auto sender = LinkSender::Create(connection, SenderOptions(epoch));
+    auto sender = LinkSender::Create(Transport(connection, 1), SenderOptions(epoch));
     EXPECT_TRUE(sender) << sender.error().ToString();
     return std::move(*sender);
   }
   Result<std::unique_ptr<LinkReceiver>> Receiver(const LinkPosition& position = {}) {
-    return LinkReceiver::Open(*connection_, {.cluster = "web", .cluster_id = kCluster, .shard = 0}, position);
+    return LinkReceiver::Open(Transport(*connection_, 0), {.cluster = "web", .cluster_id = kCluster, .shard = 0}, position);
   }
   // One batch with one message.
   static void SendOne(LinkSender& sender, const std::string& message) {
@@ -90,6 +98,7 @@ class LinkStreamTest : public ::testing::Test {
   LinkStreamOptions stream_;
   NatsServer server_;
   std::unique_ptr<NatsConnection> connection_;
+  std::deque<std::unique_ptr<NatsTransport>> transports_;  // of the senders and receivers
 };
 
 TEST_F(LinkStreamTest, BatchesArriveInOrderAndOnce) {
@@ -180,7 +189,7 @@ TEST_F(LinkStreamTest, AReceiverGoesOnFromItsCheckpointAndTrimsWhatItHolds) {
   EXPECT_EQ(info->last - info->first, 1u) << "the last one that the checkpoint holds, and the one after it";
   Restart();
   auto connection = Connect();
-  auto receiver = LinkReceiver::Open(*connection, {.cluster = "web", .cluster_id = kCluster, .shard = 0},
+  auto receiver = LinkReceiver::Open(Transport(*connection, 0), {.cluster = "web", .cluster_id = kCluster, .shard = 0},
                                      *LinkPosition::Decode(checkpoint));
   ASSERT_TRUE(receiver) << receiver.error().ToString();
   std::vector<std::string> got;
@@ -212,7 +221,7 @@ TEST_F(LinkStreamTest, WhoKnowsThatItLostItsShardSendsNothing) {
   bool held = true;
   LinkSenderOptions options = SenderOptions(1);
   options.may_send = [&] { return held; };
-  auto sender = LinkSender::Create(*connection_, options);
+  auto sender = LinkSender::Create(Transport(*connection_, 1), options);
   ASSERT_TRUE(sender);
   ASSERT_TRUE(PumpUntilStored(**sender));
   held = false;
@@ -286,7 +295,7 @@ TEST_F(LinkStreamTest, AFullStreamPushesBackAndGoesOnWhenItIsTrimmed) {
   ASSERT_TRUE(CreateLinkStream(*connection_, "web", 0, {.max_bytes = 64 * 1024}));
   LinkSenderOptions options = SenderOptions(1);
   options.window_bytes = 32 * 1024;
-  auto created = LinkSender::Create(*connection_, options);
+  auto created = LinkSender::Create(Transport(*connection_, 1), options);
   ASSERT_TRUE(created);
   LinkSender& sender = **created;
   Rng rng(3);
@@ -340,7 +349,7 @@ TEST_F(LinkStreamTest, WhatIsNoBatchOfThisClusterIsSkippedAndCounted) {
 
 TEST_F(LinkStreamTest, AMissingStreamIsAnErrorAtStart) {
   DeleteStream();
-  EXPECT_EQ(LinkSender::Create(*connection_, SenderOptions(1)).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(LinkSender::Create(Transport(*connection_, 1), SenderOptions(1)).error().code(), ErrorCode::kNotFound);
   EXPECT_EQ(Receiver().error().code(), ErrorCode::kNotFound);
 }
 

@@ -82,9 +82,11 @@ class LinkTransport {
 
   // ---- the own stream
   // Messages from the one of number `from` on, in their order; the sink says whether to go on. A message may be missing
-  // or come again: the reader looks at the numbers. After kBroken, or if the sink said no, the next call begins anew.
+  // or come again: the reader looks at the numbers. After kBroken, FetchAnew, or if the sink said no, or with another
+  // `from` than the messages before lead to, what the server has is asked for anew.
   using MessageSink = std::function<bool(uint64_t sequence, std::string_view bytes)>;
   virtual Result<LinkFetch> Fetch(uint64_t from, int64_t max_wait_ns, const MessageSink& sink) = 0;
+  virtual void FetchAnew() = 0;
   // True: the stream says that it does not have this message. False: it has it, or did not answer.
   virtual bool HasNot(uint64_t sequence) = 0;
   // Removes the messages below this one.

@@ -18,6 +18,9 @@ std::string ClusterBucket(std::string_view cluster);
 // "portolan-NAME-shard-K", the stream of a receiving shard, and "portolan.NAME.shard.K", its subject.
 std::string LinkStreamName(std::string_view cluster, uint32_t shard);
 std::string LinkSubject(std::string_view cluster, uint32_t shard);
+// "portolan.NAME.mail.K": datagrams to that shard. "report.K": a key of the bucket.
+std::string MailSubject(std::string_view cluster, uint32_t shard);
+std::string ReportKey(uint32_t shard);
 
 // "portolan-NAME-seeds" and "portolan.NAME.seeds".
 std::string SeedStreamName(std::string_view cluster);

@@ -48,6 +48,7 @@ class NatsTransport : public LinkTransport {
   bool Publish(uint32_t to, std::string_view id, std::string_view batch, int64_t ack_wait_ns) override;
   std::vector<LinkAck> TakeAcks() override;
   Result<LinkFetch> Fetch(uint64_t from, int64_t max_wait_ns, const MessageSink& sink) override;
+  void FetchAnew() override { Unsubscribe(); }
   bool HasNot(uint64_t sequence) override;
   Status Trim(uint64_t sequence) override;
   void Tell(uint32_t to, std::string_view datagram) override;
@@ -61,6 +62,7 @@ class NatsTransport : public LinkTransport {
   NatsTransport(NatsConnection& connection, const NatsTransportOptions& options);
   Status Start();
   Status Subscribe(uint64_t from);
+  Status OpenBucket();
   void Unsubscribe();
 
   NatsConnection& connection_;

@@ -32,6 +32,14 @@ class SendWindow {
   void Stored(uint64_t number);     // acknowledged; a number that is not here is ignored
   void SendAgain(uint64_t number);  // refused, or no answer
 
+  // Every batch that is not known to be stored, in the order of the numbers.
+  template <typename Visit>
+  void ForEachUnstored(Visit&& visit) const {
+    for (const Entry& entry : entries_) {
+      if (entry.state != State::kStored) visit(entry.batch);
+    }
+  }
+
   // Every batch up to this number is in the stream.
   uint64_t stored() const { return stored_; }
   uint64_t sent() const { return stored_ + entries_.size(); }

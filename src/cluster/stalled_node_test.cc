@@ -11,6 +11,7 @@
 
 #include "cluster/link_receiver.h"
 #include "cluster/link_sender.h"
+#include "cluster/nats_transport.h"
 #include "cluster/shard_leases.h"
 #include "cluster/testing/nats_server.h"
 #include "io/child_program.h"
@@ -72,8 +73,10 @@ class StalledNodeTest : public ::testing::Test {
                                                          .unchanged = 12},
                                             std::move(*ClusterStore::Open(*leases_connection_, "web")), Clock::Real());
     ASSERT_TRUE(Eventually([&] { return leases_->Held(1).has_value(); }));
+    auto transport = NatsTransport::Open(*connection_, {.cluster = "web", .shards = 2, .shard = 1});
+    ASSERT_TRUE(transport);
     auto sender = LinkSender::Create(
-        *connection_,
+        **transport,
         {.cluster = "web", .cluster_id = 7, .shards = 2, .sender = 1, .epoch = *leases_->Held(1), .may_send = {}});
     ASSERT_TRUE(sender);
     ASSERT_TRUE((*sender)->Send(0, "heir"));
@@ -82,7 +85,8 @@ class StalledNodeTest : public ::testing::Test {
   }
 
   std::vector<std::string> Received(uint64_t& refused) {
-    auto receiver = LinkReceiver::Open(*connection_, {.cluster = "web", .cluster_id = 7, .shard = 0}, {});
+    auto transport = NatsTransport::Open(*connection_, {.cluster = "web", .shards = 2, .shard = 0});
+    auto receiver = LinkReceiver::Open(**transport, {.cluster = "web", .cluster_id = 7, .shard = 0}, {});
     std::vector<std::string> got;
     for (int idle = 0; idle < 5;) {
       const auto taken = (*receiver)->Take(20 * kMillisecond, [&](const LinkBatchReader& batch) {

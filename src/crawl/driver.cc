@@ -102,6 +102,7 @@ Status Driver::Begin() {
 void Driver::Tick() {
   if (over_) return;
   LookAtShards();
+  LookElsewhere();
   EndIfOver();
   if (over_) return;
   HurryIfAllWait();
@@ -115,6 +116,7 @@ void Driver::Tick() {
     outputs_.Show();
   }
   if (now >= cancel_at_ns_) Cancel();
+  if (now >= wanted_at_ns_) checkpoint_due_ = true;
   if (now >= checkpoint_at_ns_) {
     checkpoint_at_ns_ = now + options_.checkpoint_ns;
     checkpoint_due_ = true;
@@ -132,7 +134,7 @@ void Driver::Tick() {
 int64_t Driver::NextTick() const {
   if (over_) return kNever;
   const int64_t look_at_ns = full_ || options_.reserve_bytes > 0 ? look_at_ns_ : kNever;
-  return std::min({look_at_ns, show_at_ns_, cancel_at_ns_, checkpoint_at_ns_, copy_at_ns_});
+  return std::min({look_at_ns, show_at_ns_, cancel_at_ns_, checkpoint_at_ns_, copy_at_ns_, wanted_at_ns_});
 }
 
 void Driver::Fail(const Error& error) {
@@ -165,6 +167,33 @@ void Driver::LookAtShards() {
   ShareOutage();
   NoteOutage(outage);
   if (limited && !std::exchange(limited_, true)) WakeShards();  // the other shards end as well
+}
+
+// What this process and the others must know of each other.
+void Driver::LookElsewhere() {
+  if (exchange_ == nullptr || over_) return;
+  if (const Status status = exchange_->status(); !status) return Fail(status.error());
+  const Held held(*this);
+  ShardExchange::Here here{.only_waits = true};
+  for (const Shard* const shard : shards_) {
+    here.pages += shard->counts().pages();
+    here.bytes += shard->counts().wire_bytes;
+    here.only_waits = here.only_waits && shard->only_waits();
+  }
+  exchange_->Note(here);
+  const ShardExchange::Elsewhere elsewhere = exchange_->elsewhere();
+  const bool limited = !shards_[0]->limit_reached().empty();
+  shards_[0]->CountElsewhere(elsewhere.pages, elsewhere.bytes);
+  if (!limited && !shards_[0]->limit_reached().empty()) WakeShards();
+  wanted_at_ns_ = exchange_->WantsCheckpoint(Idle()) && !checkpointer_.active() ? wanted_after_ns_ : kNever;
+}
+
+// True if the shards have nothing left, whatever is on its way. REQUIRES: they are held.
+bool Driver::Idle() const {
+  for (uint32_t i = 0; i < shards_.size(); ++i) {
+    if (shards_[i]->state() != Shard::State::kDone || !seats_[i].inbox.empty()) return false;
+  }
+  return shards_[0]->limit_reached().empty();
 }
 
 // A shard with few hosts would learn of an outage by losing attempts. What one has found, all believe, once: each finds
@@ -232,7 +261,7 @@ void Driver::EndIfOver() {
     stopped = stopped || shards_[i]->state() == Shard::State::kStopped;
     nothing_left = nothing_left && shards_[i]->limit_reached().empty();
   }
-  if (!stopped && nothing_left && exchange_ != nullptr && !exchange_->Empty()) return;
+  if (!stopped && nothing_left && exchange_ != nullptr && (!exchange_->Empty() || !exchange_->elsewhere().done)) return;
   over_ = true;
   done_ = !stopped;
   state_ = stopped ? "stopped" : "done";
@@ -242,7 +271,7 @@ void Driver::EndIfOver() {
 void Driver::HurryIfAllWait() {
   if (exchange_ == nullptr) return;
   const Held held(*this);
-  bool all = exchange_->Empty();
+  bool all = exchange_->Empty() && exchange_->elsewhere().only_waits;
   for (const Shard* const shard : shards_) all = all && shard->only_waits();
   if (all == all_wait_) return;
   all_wait_ = all;

@@ -1,11 +1,16 @@
 // The driver's checkpoints: all shards at one moment, written while they continue to work.
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "crawl/driver.h"
 
 namespace portolan {
 namespace {
 
+// Between checkpoints that other processes wait for: this time, and so many times what the last one took.
+constexpr int64_t kWantedNs = 500'000'000;
+constexpr int64_t kWantedPart = 20;
 constexpr int64_t kCopyLaterNs = 1'000'000;  // wait while copies are being written, before the next ones are made
 
 }  // namespace
@@ -25,14 +30,17 @@ std::vector<Checkpointable*> Driver::Checkpointables() const {
 }
 
 // REQUIRES: all shards are held.
-Status Driver::KeepArrivals() {
+Status Driver::KeepArrivals(bool* idle) {
+  *idle = Idle();
   if (exchange_ == nullptr) return {};
   for (uint32_t i = 0; i < shards_.size(); ++i) {
     const ShardExchange::Mail mail = exchange_->TakeMail(shards_[i]->number());
     for (const AddressMail& notice : mail.notices) shards_[i]->OnAddressNotice(notice, Now());
     for (const uint64_t pld : mail.raises) RETURN_IF_ERROR(shards_[i]->OnRaise(pld, Now()));
+    *idle = *idle && mail.raises.empty();
     while (const std::optional<std::string_view> message = exchange_->Front(shards_[i]->number())) {
       RETURN_IF_ERROR(shards_[i]->KeepArrival(*message));
+      *idle = false;
       exchange_->Pop(shards_[i]->number());
     }
     owner_.WakeShard(i);
@@ -59,13 +67,16 @@ void Driver::CheckpointIfDue() {
   const int64_t begin = clock_.NowNs();
   {
     const Held held(*this);
-    if (const Status kept = KeepArrivals(); !kept) return Fail(kept.error());
+    bool idle = false;
+    if (const Status kept = KeepArrivals(&idle); !kept) return Fail(kept.error());
+    if (exchange_ != nullptr) exchange_->BeginCheckpoint(idle);
     checkpointer_.Start(Checkpointables(), [this] { owner_.WakeDriver(); });
   }
   checkpoint_started_ns_ = clock_.NowNs();
   checkpoint_stop_ns_ = checkpoint_started_ns_ - begin;
   NoteHold(checkpoint_stop_ns_);
   checkpoint_copy_ns_ = 0;
+  wanted_at_ns_ = kNever;
   copy_at_ns_ = checkpoint_started_ns_;
   owner_.WakeDriver();
 }
@@ -98,6 +109,7 @@ void Driver::FinishCheckpoint() {
   }
   const int64_t took = clock_.NowNs() - begin;
   NoteHold(took);
+  wanted_after_ns_ = clock_.NowNs() + std::max(kWantedNs, kWantedPart * (clock_.NowNs() - checkpoint_started_ns_));
   Log(LogLevel::kDebug, "checkpoint",
       {{"started_us", checkpoint_stop_ns_ / 1000},
        {"copied_us", checkpoint_copy_ns_ / 1000},
@@ -128,7 +140,9 @@ Status Driver::CheckpointNow() {
   RETURN_IF_ERROR(EndCheckpoint());
   {
     const Held held(*this);
-    RETURN_IF_ERROR(KeepArrivals());
+    bool idle = false;
+    RETURN_IF_ERROR(KeepArrivals(&idle));
+    if (exchange_ != nullptr) exchange_->BeginCheckpoint(idle);
     checkpointer_.Start(Checkpointables(), {});
   }
   return EndCheckpoint();

@@ -34,11 +34,20 @@ class Limits {
     bytes_ += bytes;
     Look();
   }
+  // What other processes fetched for the same crawl, as they said last. They do not count what they have begun, so a
+  // crawl of several processes may exceed the limits by what all fetch between two reports.
+  void SetElsewhere(uint64_t pages, uint64_t bytes) {
+    if (!counts()) return;
+    const std::lock_guard lock(mutex_);
+    pages_elsewhere_ = pages;
+    bytes_elsewhere_ = bytes;
+    Look();
+  }
   // Begins a fetch that may become a page. False: pages and running fetches may already reach the limit.
   bool Begin() {
     if (options_.max_pages == 0) return true;
     const std::lock_guard lock(mutex_);
-    if (pages_ + open_ >= options_.max_pages) return false;
+    if (pages_ + pages_elsewhere_ + open_ >= options_.max_pages) return false;
     ++open_;
     return true;
   }
@@ -83,8 +92,8 @@ class Limits {
     which_.compare_exchange_strong(none, which);
   }
   void Look() {
-    if (options_.max_pages > 0 && pages_ >= options_.max_pages) Reach(Which::kPages);
-    if (options_.max_bytes > 0 && bytes_ >= options_.max_bytes) Reach(Which::kBytes);
+    if (options_.max_pages > 0 && pages_ + pages_elsewhere_ >= options_.max_pages) Reach(Which::kPages);
+    if (options_.max_bytes > 0 && bytes_ + bytes_elsewhere_ >= options_.max_bytes) Reach(Which::kBytes);
   }
 
   const Options options_;
@@ -94,6 +103,8 @@ class Limits {
   uint64_t pages_ = 0;
   uint64_t open_ = 0;  // begun and not ended
   uint64_t bytes_ = 0;
+  uint64_t pages_elsewhere_ = 0;
+  uint64_t bytes_elsewhere_ = 0;
 };
 
 }  // namespace portolan

@@ -198,6 +198,8 @@ class Shard : public Checkpointable {
   int64_t running_ns(Moment now) const { return ran_before_ns_ + (now.now_ns - opened_ns_); }
   // The limit that ended the crawl: "max_pages" …; empty if none is reached.
   std::string_view limit_reached() const { return limits_->reached(); }
+  // Pages and bytes of shards in other processes.
+  void CountElsewhere(uint64_t pages, uint64_t bytes) { limits_->SetElsewhere(pages, bytes); }
 
   // URLs that failed and are tried again later, the earliest first.
   std::vector<AwaitedUrl> Awaited(size_t max, Moment now) const;

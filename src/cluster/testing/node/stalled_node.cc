@@ -13,6 +13,7 @@
 #include <string>
 
 #include "cluster/link_sender.h"
+#include "cluster/nats_transport.h"
 #include "cluster/shard_leases.h"
 
 int main(int argc, char** argv) {
@@ -48,7 +49,9 @@ int main(int argc, char** argv) {
                             .ack_wait_ns = 300 * kMillisecond,
                             .may_send = {}};
   if (!blind) options.may_send = [&] { return leases.Held(1) == epoch; };
-  auto sender = LinkSender::Create(**connection, options);
+  auto transport = NatsTransport::Open(**connection, {.cluster = "web", .shards = 2, .shard = 1});
+  if (!transport) return 5;
+  auto sender = LinkSender::Create(**transport, options);
   if (!sender) return 5;
   for (uint64_t i = 0; std::chrono::steady_clock::now() < end; ++i) {
     if ((*sender)->HasRoom(0)) {

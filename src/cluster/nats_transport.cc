@@ -1,0 +1,303 @@
+#include "cluster/nats_transport.h"
+
+#include <fmt/core.h>
+#include <nats/nats.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "cluster/late_calls.h"
+#include "cluster/link_batch_format.h"
+#include "cluster/names.h"
+
+namespace portolan {
+namespace {
+
+constexpr size_t kAckReceiverAt = 6;  // in a batch: link_batch_format.h
+constexpr size_t kAckNumberAt = 24;
+
+LinkAck ReadAck(natsMsg* message, const jsPubAck* ack, const jsPubAckErr* error) {
+  const char* data = natsMsg_GetData(message);
+  LinkAck out{.to = LoadLe<uint16_t>(data + kAckReceiverAt), .number = LoadLe<uint64_t>(data + kAckNumberAt)};
+  if (ack != nullptr) {
+    out.kind = LinkAckKind::kStored;
+    out.sequence = ack->Sequence;
+    out.duplicate = ack->Duplicate;
+  } else if (error != nullptr && error->ErrCode == JSStreamStoreFailedErr) {
+    out.kind = LinkAckKind::kFull;  // "maximum bytes exceeded", or its disk is full
+  } else if (error != nullptr &&
+             (error->ErrCode == JSStorageResourcesExceededErr || error->ErrCode == JSInsufficientResourcesErr)) {
+    out.kind = LinkAckKind::kFull;
+  } else if (error != nullptr && (error->Err == NATS_NO_RESPONDERS || error->ErrCode == JSStreamNotMatchErr)) {
+    out.kind = LinkAckKind::kGone;
+  }
+  return out;
+}
+
+}  // namespace
+
+// What threads of libnats bring. Every batch that was published has one answer, so the windows bound the answers.
+struct NatsTransport::Inbox {
+  std::mutex mutex;
+  // Guarded by mutex:
+  std::vector<LinkAck> acks;
+  std::vector<std::string> told;
+  std::function<void()> wake;
+
+  void Add(const LinkAck& ack) {
+    std::function<void()> call;
+    {
+      const std::lock_guard lock(mutex);
+      acks.push_back(ack);
+      call = wake;
+    }
+    if (call) call();
+  }
+  void Add(std::string datagram) {
+    std::function<void()> call;
+    {
+      const std::lock_guard lock(mutex);
+      if (told.size() >= kMaxTold) return;
+      told.push_back(std::move(datagram));
+      call = wake;
+    }
+    if (call) call();
+  }
+};
+
+NatsTransport::NatsTransport(NatsConnection& connection, const NatsTransportOptions& options)
+    : connection_(connection),
+      options_(options),
+      stream_(LinkStreamName(options.cluster, options.shard)),
+      inbox_(std::make_shared<Inbox>()),
+      reconnects_(connection.status().reconnects) {
+  callback_ = LateCalls<Inbox>::Add(inbox_);
+}
+
+NatsTransport::~NatsTransport() {
+  LateCalls<Inbox>::Remove(callback_);
+  Unsubscribe();
+  if (mail_ != nullptr) {
+    natsSubscription_Unsubscribe(mail_);
+    natsSubscription_Destroy(mail_);
+  }
+  kvStore_Destroy(store_);
+  jsCtx_Destroy(jetstream_);
+}
+
+Result<std::unique_ptr<NatsTransport>> NatsTransport::Open(NatsConnection& connection,
+                                                           const NatsTransportOptions& options) {
+  CHECK(IsClusterName(options.cluster) && options.shard < options.shards);
+  std::unique_ptr<NatsTransport> transport(new NatsTransport(connection, options));
+  RETURN_IF_ERROR(transport->Start());
+  return transport;
+}
+
+Status NatsTransport::Start() {
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = connection_.request_ns() / kMillisecond;
+  options.PublishAsync.MaxPending = static_cast<int64_t>(kLinkWindow * options_.shards);
+  options.PublishAsync.AckHandler = [](jsCtx*, natsMsg* message, jsPubAck* ack, jsPubAckErr* error, void* closure) {
+    if (const auto inbox = LateCalls<Inbox>::Find(closure)) inbox->Add(ReadAck(message, ack, error));
+    natsMsg_Destroy(message);
+  };
+  options.PublishAsync.AckHandlerClosure = LateCalls<Inbox>::Closure(callback_);
+  natsStatus s = natsConnection_JetStream(&jetstream_, connection_.handle(), &options);
+  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, "sending links"));
+  const auto on_mail = [](natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
+    const int size = natsMsg_GetDataLength(message);
+    if (size > 0 && static_cast<size_t>(size) <= kMaxDatagram) {
+      const auto inbox = LateCalls<Inbox>::Find(closure);
+      if (inbox) inbox->Add(std::string(natsMsg_GetData(message), static_cast<size_t>(size)));
+    }
+    natsMsg_Destroy(message);
+  };
+  s = natsConnection_Subscribe(&mail_, connection_.handle(), MailSubject(options_.cluster, options_.shard).c_str(),
+                               on_mail, LateCalls<Inbox>::Closure(callback_));
+  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, "receiving notices"));
+  return {};
+}
+
+TransportStatus NatsTransport::status() const {
+  const NatsStatus status = connection_.status();
+  const TransportState state = status.state == NatsState::kConnected ? TransportState::kConnected
+                               : status.state == NatsState::kAway    ? TransportState::kAway
+                                                                     : TransportState::kClosed;
+  return {.state = state, .reconnects = status.reconnects, .reason = status.reason};
+}
+
+void NatsTransport::WaitWhileAway(int64_t max_wait_ns) { connection_.WaitWhile(NatsState::kAway, max_wait_ns); }
+
+void NatsTransport::SetWake(std::function<void()> wake) {
+  const std::lock_guard lock(inbox_->mutex);
+  inbox_->wake = std::move(wake);
+}
+
+// ---- streams
+
+Result<LinkStreamInfo> NatsTransport::ReadStream(uint32_t shard) {
+  return ReadLinkStream(connection_, options_.cluster, shard);
+}
+
+bool NatsTransport::Publish(uint32_t to, std::string_view id, std::string_view batch, int64_t ack_wait_ns) {
+  const std::string subject = LinkSubject(options_.cluster, to);
+  const std::string stream = LinkStreamName(options_.cluster, to);
+  const std::string name(id);
+  jsPubOptions options;
+  jsPubOptions_Init(&options);
+  options.MsgId = name.c_str();
+  options.ExpectStream = stream.c_str();
+  options.MaxWait = ack_wait_ns / kMillisecond;
+  natsMsg* message = nullptr;
+  natsStatus s = natsMsg_Create(&message, subject.c_str(), nullptr, batch.data(), static_cast<int>(batch.size()));
+  if (s == NATS_OK) s = js_PublishMsgAsync(jetstream_, &message, &options);
+  natsMsg_Destroy(message);
+  return s == NATS_OK;
+}
+
+std::vector<LinkAck> NatsTransport::TakeAcks() {
+  const std::lock_guard lock(inbox_->mutex);
+  return std::exchange(inbox_->acks, {});
+}
+
+// ---- the own stream
+
+Status NatsTransport::Subscribe(uint64_t from) {
+  jsSubOptions options;
+  jsSubOptions_Init(&options);
+  options.Stream = stream_.c_str();
+  options.Config.DeliverPolicy = js_DeliverByStartSequence;
+  options.Config.OptStartSeq = from;
+  // Nothing is acknowledged: the position is in the manifest.
+  options.Config.AckPolicy = js_AckNone;
+  options.Config.InactiveThreshold = 60 * kSecond;
+  jsErrCode code = static_cast<jsErrCode>(0);
+  const natsStatus s =
+      js_PullSubscribe(&subscription_, connection_.jetstream(), LinkSubject(options_.cluster, options_.shard).c_str(),
+                       nullptr, nullptr, &options, &code);
+  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, code, fmt::format("reading stream {}", stream_)));
+  // What was asked for twice, so that libnats drops nothing.
+  natsSubscription_SetPendingLimits(subscription_, 4 * options_.fetch, static_cast<int>(2 * options_.fetch_bytes));
+  next_ = from;
+  return {};
+}
+
+void NatsTransport::Unsubscribe() {
+  if (subscription_ == nullptr) return;
+  // Removes the consumer at the server, too, if it is there.
+  if (connection_.status().state == NatsState::kConnected) natsSubscription_Unsubscribe(subscription_);
+  natsSubscription_Destroy(subscription_);
+  subscription_ = nullptr;
+}
+
+Result<LinkFetch> NatsTransport::Fetch(uint64_t from, int64_t max_wait_ns, const MessageSink& sink) {
+  const uint64_t reconnects = connection_.status().reconnects;
+  if (std::exchange(reconnects_, reconnects) != reconnects || next_ != from) Unsubscribe();
+  if (subscription_ == nullptr) RETURN_IF_ERROR(Subscribe(from));
+  // What is there, at once; if nothing is, the next one. (A request for several waits until it has all of them.)
+  jsFetchRequest request;
+  jsFetchRequest_Init(&request);
+  request.Batch = options_.fetch;
+  request.MaxBytes = static_cast<int64_t>(options_.fetch_bytes);
+  request.NoWait = true;
+  natsMsgList list{};
+  natsStatus s = natsSubscription_FetchRequest(&list, subscription_, &request);
+  if (list.Count == 0 && (s == NATS_OK || s == NATS_TIMEOUT || s == NATS_NOT_FOUND)) {
+    natsMsgList_Destroy(&list);
+    jsFetchRequest_Init(&request);
+    request.Batch = 1;
+    request.Expires = std::max<int64_t>(max_wait_ns, 5 * kMillisecond);
+    s = natsSubscription_FetchRequest(&list, subscription_, &request);
+  }
+  bool enough = false;
+  for (int i = 0; i < list.Count && !enough; ++i) {
+    natsMsg* const message = list.Msgs[i];
+    jsMsgMetaData* meta = nullptr;
+    if (natsMsg_GetMetaData(&meta, message) != NATS_OK) continue;  // no message of a stream
+    const uint64_t sequence = meta->Sequence.Stream;
+    jsMsgMetaData_Destroy(meta);
+    const std::string_view bytes(natsMsg_GetData(message), static_cast<size_t>(natsMsg_GetDataLength(message)));
+    enough = !sink(sequence, bytes);
+    if (sequence == next_) ++next_;
+  }
+  const bool nothing = list.Count == 0;
+  natsMsgList_Destroy(&list);
+  if (enough) {
+    Unsubscribe();
+    return LinkFetch::kSome;
+  }
+  if (s != NATS_OK && s != NATS_TIMEOUT) {
+    Unsubscribe();
+    return LinkFetch::kBroken;
+  }
+  return nothing ? LinkFetch::kNothing : LinkFetch::kSome;
+}
+
+bool NatsTransport::HasNot(uint64_t sequence) {
+  natsMsg* message = nullptr;
+  jsErrCode code = static_cast<jsErrCode>(0);
+  const natsStatus s = js_GetMsg(&message, connection_.jetstream(), stream_.c_str(), sequence, nullptr, &code);
+  natsMsg_Destroy(message);
+  return code == JSNoMessageFoundErr || s == NATS_NOT_FOUND;
+}
+
+Status NatsTransport::Trim(uint64_t sequence) {
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Stream.Purge.Sequence = sequence;
+  jsErrCode code = static_cast<jsErrCode>(0);
+  const natsStatus s = js_PurgeStream(connection_.jetstream(), stream_.c_str(), &options, &code);
+  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, code, fmt::format("trimming stream {}", stream_)));
+  return {};
+}
+
+// ---- datagrams
+
+void NatsTransport::Tell(uint32_t to, std::string_view datagram) {
+  CHECK(datagram.size() <= kMaxDatagram);
+  // What libnats cannot send now is lost, as a datagram may be.
+  natsConnection_Publish(connection_.handle(), MailSubject(options_.cluster, to).c_str(), datagram.data(),
+                         static_cast<int>(datagram.size()));
+}
+
+std::vector<std::string> NatsTransport::TakeTold() {
+  const std::lock_guard lock(inbox_->mutex);
+  return std::exchange(inbox_->told, {});
+}
+
+// ---- reports
+
+Status NatsTransport::OpenBucket() {
+  if (store_ != nullptr) return {};
+  const natsStatus s = js_KeyValue(&store_, connection_.jetstream(), ClusterBucket(options_.cluster).c_str());
+  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, "opening the cluster's bucket"));
+  return {};
+}
+
+Status NatsTransport::PutReport(std::string_view report) {
+  RETURN_IF_ERROR(OpenBucket());
+  uint64_t revision = 0;
+  const natsStatus s = kvStore_Put(&revision, store_, ReportKey(options_.shard).c_str(), report.data(),
+                                   static_cast<int>(report.size()));
+  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, "writing a report"));
+  return {};
+}
+
+Result<std::string> NatsTransport::ReadReport(uint32_t shard) {
+  RETURN_IF_ERROR(OpenBucket());
+  kvEntry* entry = nullptr;
+  const natsStatus s = kvStore_Get(&entry, store_, ReportKey(shard).c_str());
+  const std::unique_ptr<kvEntry, void (*)(kvEntry*)> owner(entry, kvEntry_Destroy);
+  if (s != NATS_OK) {
+    return std::unexpected<Error>(NatsError(s, 0, fmt::format("reading the report of shard {}", shard)));
+  }
+  if (kvEntry_Operation(entry) != kvOp_Put) return Fail(ErrorCode::kNotFound, "a report was deleted");
+  return std::string(static_cast<const char*>(kvEntry_Value(entry)),
+                     static_cast<size_t>(std::max(0, kvEntry_ValueLen(entry))));
+}
+
+}  // namespace portolan
