@@ -11,6 +11,7 @@
 #include "cli/build_info.h"
 #include "cli/crawl_dir.h"
 #include "cli/status_file.h"
+#include "cluster/shard_place.h"
 #include "crawl/recovery.h"
 #include "crawl/seed_list.h"
 #include "crawl/wiring.h"
@@ -60,7 +61,7 @@ Result<Found> Look(const std::string& dir) {
   if (!fs::is_directory(dir, error)) return Fail(ErrorCode::kExists, fmt::format("{}: is not a directory", dir));
   ASSIGN_OR_RETURN(const std::vector<std::string> names, Env::Posix().List(dir));
   const bool all_ours = std::ranges::all_of(names, [&dir](const std::string& name) {
-    return name == kNewConfigFile ||
+    return name == kNewConfigFile || name == kShardMark ||
            (JoinPath(dir, name) == StateDirOf(dir) && std::ranges::all_of(NamesIn(StateDirOf(dir)), IsOfBeginning));
   });
   if (fs::exists(JoinPath(dir, kConfigFile), error)) return Found::kCrawl;

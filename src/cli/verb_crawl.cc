@@ -11,6 +11,7 @@
 #include "cli/crawl_dir.h"
 #include "cli/crawl_flags.h"
 #include "cli/crawl_session.h"
+#include "cli/local_cluster.h"
 #include "cli/resume_settings.h"
 #include "cli/seeds.h"
 #include "cli/verb_app.h"
@@ -95,8 +96,14 @@ int RunCrawl(int argc, char** argv) {
               "robots.txt obeyed, only the seeds' own domains.");
   StartFlags flags;
   SessionOptions session;
+  uint32_t nodes = 0;
   AddStartFlags(app, flags);
   app->add_option("--dir", session.dir, "Directory of the crawl (default crawl-HOST)")->type_name("DIR");
+  app->add_option("--nodes", nodes,
+                  "Divide the crawl among so many processes on this machine, as several machines would do it\n"
+                  "(docs/cluster.md); needs nats-server")
+      ->type_name("N")
+      ->check(CLI::Range(1U, kMostLocalNodes));
   AddReportFlags(app, session);
   app.Footer(
       "Examples:\n"
@@ -111,6 +118,14 @@ int RunCrawl(int argc, char** argv) {
   if (const Status status = ReadStart(app, flags, session); !status) return Complain(status.error());
   if (session.dir.empty() && !session.given.first.empty()) {
     session.dir = "crawl-" + std::string(HostOf(session.given.first.front()));
+  }
+  if (nodes > 0) {
+    return RunLocalCluster({.dir = session.dir,
+                            .nodes = nodes,
+                            .config = std::move(session.config),
+                            .given = std::move(session.given),
+                            .quiet = session.quiet,
+                            .json = session.json});
   }
   return RunCrawlVerb(session);
 }
@@ -139,6 +154,15 @@ int RunResume(int argc, char** argv) {
     return kExitUsage;
   }
   session.quiet = app.quiet();
+  if (HoldsLocalCluster(session.dir)) {
+    const auto same = ApplyCrawlFlags(flags, Config{});
+    if (!same) return Complain(same.error());
+    if (ConfigToToml(*same) != ConfigToToml(Config{})) {
+      PrintError(session.dir + ": a crawl with --nodes keeps its settings");
+      return kExitUsage;
+    }
+    return RunLocalCluster({.dir = session.dir, .resume = true, .quiet = session.quiet, .json = session.json});
+  }
   const auto stored = LoadCrawlConfig(session.dir);
   if (!stored) return Complain(stored.error());
   auto wanted = ApplyCrawlFlags(flags, *stored);

@@ -13,6 +13,8 @@ std::span<const Verb> Verbs() {
       Verb{"run", "Crawl", "crawl into a directory, or continue the crawl that is there", &RunRun},
       Verb{"status", "Crawl", "show the status of a crawl", &RunStatus},
       Verb{"demo", "Crawl", "crawl a simulated web on this machine: no network needed", &RunDemo},
+      Verb{"cluster", "Crawl", "make and direct a crawl on several machines", &RunCluster},
+      Verb{"node", "Crawl", "work for such a crawl on this machine", &RunNode},
       Verb{"config", "Set up", "print the settings in force, with comments", &RunConfig},
       Verb{"plan", "Set up", "compute what a crawl of a given size needs: disk, memory, time", &RunPlan},
       Verb{"check", "Look inside", "check that everything that a crawl keeps is intact", &RunCheck},

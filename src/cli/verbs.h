@@ -5,6 +5,7 @@
 namespace portolan {
 
 int RunBench(int argc, char** argv);
+int RunCluster(int argc, char** argv);
 int RunCheck(int argc, char** argv);
 int RunConfig(int argc, char** argv);
 int RunCrawl(int argc, char** argv);
@@ -19,6 +20,7 @@ int RunGraph(int argc, char** argv);
 int RunSearchIndex(int argc, char** argv);
 int RunLinks(int argc, char** argv);
 int RunReport(int argc, char** argv);
+int RunNode(int argc, char** argv);
 int RunPlan(int argc, char** argv);
 int RunSearch(int argc, char** argv);
 int RunServe(int argc, char** argv);

@@ -29,8 +29,15 @@ ClusterStore::~ClusterStore() { kvStore_Destroy(store_); }
 
 Result<std::unique_ptr<ClusterStore>> ClusterStore::Create(NatsConnection& connection, std::string_view cluster,
                                                            std::string_view settings, uint64_t id, int replicas) {
+  return Create(
+      connection, cluster, [settings]() -> Result<std::string> { return std::string(settings); }, id, replicas);
+}
+
+Result<std::unique_ptr<ClusterStore>> ClusterStore::Create(NatsConnection& connection, std::string_view cluster,
+                                                           const std::function<Result<std::string>()>& fill,
+                                                           uint64_t id, int replicas) {
   RETURN_IF_ERROR(CheckName(cluster));
-  CHECK(id != 0 && settings.size() <= kMaxStoreValue);
+  CHECK(id != 0);
   std::unique_ptr<ClusterStore> store(new ClusterStore(connection, cluster));
   kvConfig config;
   kvConfig_Init(&config);
@@ -45,18 +52,38 @@ Result<std::unique_ptr<ClusterStore>> ClusterStore::Create(NatsConnection& conne
   if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, what + ": making its bucket"));
   // The server takes a bucket that is there for a new one if it looks the same: who writes the id has made the cluster,
   // and `settings` come after it, so that a cluster with settings is whole.
-  for (const auto& [key, value] : {std::pair<std::string_view, std::string>("id", fmt::format("{:016x}", id)),
-                                   std::pair<std::string_view, std::string>("settings", settings)}) {
-    StoreWrite write = store->CompareAndSet(key, value, 0);
-    if (write.outcome == WriteOutcome::kTaken) continue;
-    if (write.outcome == WriteOutcome::kRefused) {
+  const auto write = [&](std::string_view key, std::string_view value) -> Status {
+    const StoreWrite written = store->CompareAndSet(key, value, 0);
+    if (written.outcome == WriteOutcome::kTaken) return {};
+    if (written.outcome == WriteOutcome::kRefused) {
       return Fail(ErrorCode::kExists, fmt::format("{}: there is one with this name", what));
     }
-    return Fail(ErrorCode::kClosed, fmt::format("{}: writing its {}: {}", what, key, write.reason));
+    return Fail(ErrorCode::kClosed, fmt::format("{}: writing its {}: {}", what, key, written.reason));
+  };
+  RETURN_IF_ERROR(write("id", fmt::format("{:016x}", id)));
+  ASSIGN_OR_RETURN(store->settings_, fill());
+  if (store->settings_.size() > kMaxStoreValue) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: its settings have {} bytes, at most {} are possible", what,
+                                                         store->settings_.size(), kMaxStoreValue));
   }
+  RETURN_IF_ERROR(write("settings", store->settings_));
   store->id_ = id;
-  store->settings_ = settings;
   return store;
+}
+
+Status ClusterStore::Remove(NatsConnection& connection, std::string_view cluster) {
+  RETURN_IF_ERROR(CheckName(cluster));
+  const natsStatus s = js_DeleteKeyValue(connection.jetstream(), ClusterBucket(cluster).c_str());
+  if (s == NATS_OK) return {};
+  return std::unexpected<Error>(NatsError(s, 0, fmt::format("cluster {}: removing its bucket", cluster)));
+}
+
+Status ClusterStore::Put(std::string_view key, std::string_view value) {
+  CHECK(value.size() <= kMaxStoreValue);
+  const natsStatus s = kvStore_Put(nullptr, store_, std::string(key).c_str(), value.data(),
+                                   static_cast<int>(value.size()));
+  if (s == NATS_OK) return {};
+  return std::unexpected<Error>(NatsError(s, 0, fmt::format("writing {}", key)));
 }
 
 Result<std::unique_ptr<ClusterStore>> ClusterStore::Open(NatsConnection& connection, std::string_view cluster) {
@@ -74,6 +101,10 @@ Result<std::unique_ptr<ClusterStore>> ClusterStore::Open(NatsConnection& connect
     return Fail(ErrorCode::kCorrupt, fmt::format("{}: its id is not a number: '{}'", what, id->value.substr(0, 40)));
   }
   auto settings = store->Read("settings");
+  if (!settings && settings.error().code() == ErrorCode::kNotFound) {
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("{}: making it was begun and never finished ('portolan cluster remove' removes it)", what));
+  }
   if (!settings) return std::unexpected<Error>(std::move(settings).error().Context(what));
   store->settings_ = std::move(settings->value);
   return store;

@@ -14,6 +14,7 @@ constexpr size_t kMaxOpenWrites = 8;
 
 LeaseView::LeaseView(const LeaseOptions& options) : options_(options), shards_(options.shards) {
   CHECK(options.Valid());
+  for (Shard& shard : shards_) shard.wanted = options.wants_all;
   first_ = static_cast<uint32_t>(Mix64(options.holder) % options.shards);
 }
 
@@ -35,6 +36,7 @@ uint32_t LeaseView::HeldCount(int64_t now_ns) const {
 bool LeaseView::MayClaim(const Shard& shard, int64_t now_ns) const {
   if (!shard.wanted || !shard.known || HeldCount(now_ns) >= options_.capacity) return false;
   if (!shard.record || shard.record->holder == 0 || shard.record->holder == options_.holder) return true;
+  if (options_.dead_holder != 0 && shard.record->holder == options_.dead_holder) return true;
   return shard.unchanged >= options_.unchanged;
 }
 

@@ -10,6 +10,7 @@
 //   look      who does not hold a shard reads its record every look_ns. Seen `unchanged` times with one revision, and
 //             no failed read in between, the holder is taken for dead: claim, with that revision as the expected one.
 //   claim     writes the epoch plus one. A shard that was given back, or was never claimed, is claimed at once.
+//             Likewise one that a process held which is known to be dead (Options::dead_holder).
 //   lost      a belief that has ended does not come back: the process claims anew, with a new epoch.
 //
 // Two processes never believe at one time that they hold a shard. Proof: let r be the revision that a claim replaces.
@@ -41,6 +42,8 @@ struct LeaseOptions {
   uint32_t capacity = 1;  // shards that this process wants at most
   std::string node;
   uint64_t holder = 0;  // a random number, another one in each process; not 0
+  uint64_t dead_holder = 0;   // of a process that is certainly dead: it held a lock that this one holds now. 0: none
+  bool wants_all = true;      // false: nothing is claimed before Want
   int64_t hold_ns = 10'000'000'000;
   int64_t renew_ns = 2'500'000'000;
   int64_t look_ns = 2'000'000'000;

@@ -36,6 +36,13 @@ Status CreateLinkStream(NatsConnection& connection, std::string_view cluster, ui
   return {};
 }
 
+Status RemoveStream(NatsConnection& connection, const std::string& name) {
+  jsErrCode code = static_cast<jsErrCode>(0);
+  const natsStatus s = js_DeleteStream(connection.jetstream(), name.c_str(), nullptr, &code);
+  if (s == NATS_OK) return {};
+  return std::unexpected<Error>(NatsError(s, code, fmt::format("removing stream {}", name)));
+}
+
 Result<LinkStreamInfo> ReadLinkStream(NatsConnection& connection, std::string_view cluster, uint32_t shard) {
   const std::string name = LinkStreamName(cluster, shard);
   jsStreamInfo* info = nullptr;

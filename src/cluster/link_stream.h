@@ -34,6 +34,8 @@ struct LinkStreamInfo {
 // kExists: it is there.
 Status CreateLinkStream(NatsConnection& connection, std::string_view cluster, uint32_t shard,
                         const LinkStreamOptions& options);
+// kNotFound: there is none. What is in it is lost.
+Status RemoveStream(NatsConnection& connection, const std::string& name);
 // kNotFound: nobody made it, or somebody deleted it.
 Result<LinkStreamInfo> ReadLinkStream(NatsConnection& connection, std::string_view cluster, uint32_t shard);
 

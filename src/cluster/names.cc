@@ -19,6 +19,8 @@ std::string LinkStreamName(std::string_view cluster, uint32_t shard) {
 std::string LinkSubject(std::string_view cluster, uint32_t shard) {
   return fmt::format("portolan.{}.shard.{}", cluster, shard);
 }
+std::string SeedStreamName(std::string_view cluster) { return fmt::format("portolan-{}-seeds", cluster); }
+std::string SeedSubject(std::string_view cluster) { return fmt::format("portolan.{}.seeds", cluster); }
 std::string MailSubject(std::string_view cluster, uint32_t shard) {
   return fmt::format("portolan.{}.mail.{}", cluster, shard);
 }

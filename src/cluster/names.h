@@ -24,4 +24,8 @@ std::string ReportKey(uint32_t shard);
 // "portolan.NAME.copy.K": where the holder of a shard is asked for its files.
 std::string CopySubject(std::string_view cluster, uint32_t shard);
 
+// "portolan-NAME-seeds" and "portolan.NAME.seeds".
+std::string SeedStreamName(std::string_view cluster);
+std::string SeedSubject(std::string_view cluster);
+
 }  // namespace portolan

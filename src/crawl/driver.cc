@@ -11,6 +11,7 @@
 namespace portolan {
 namespace {
 
+constexpr const char* kPausedByRequest = "paused: as it was asked to";
 constexpr uint64_t kToldTroubles = 50;  // warnings about hosts that do not answer; the crawl log has all of them
 
 }  // namespace
@@ -43,22 +44,22 @@ void Driver::Turn(uint32_t shard) {
   if (over_) return;
   Seat& seat = seats_[shard];
   if (seat.status) seat.status = TakeTurn(shard, Now());
-  if (exchange_ != nullptr) exchange_->Deliver(shard);
+  if (exchange_ != nullptr) exchange_->Deliver(shards_[shard]->number());
   if (HasNews(shard)) owner_.WakeDriver();
 }
 
 Status Driver::TakeTurn(uint32_t index, Moment now) {
   Shard& shard = *shards_[index];
   if (exchange_ != nullptr) {
-    const ShardExchange::Mail mail = exchange_->TakeMail(index);
+    const ShardExchange::Mail mail = exchange_->TakeMail(shard.number());
     for (const AddressMail& notice : mail.notices) shard.OnAddressNotice(notice, now);
     for (const uint64_t pld : mail.raises) RETURN_IF_ERROR(shard.OnRaise(pld, now));
     seats_[index].took = !mail.raises.empty();
     while (shard.HasRoomForArrival()) {
-      const std::optional<std::string_view> message = exchange_->Front(index);
+      const std::optional<std::string_view> message = exchange_->Front(shard.number());
       if (!message) break;
       RETURN_IF_ERROR(shard.OnArrival(*message, now));
-      exchange_->Pop(index);
+      exchange_->Pop(shard.number());
       seats_[index].took = true;
     }
   }
@@ -307,7 +308,7 @@ void Driver::RequestStop() {
   if (outputs_.stalled()) {  // there may never be room for what they still hold
     return Fail(Error(ErrorCode::kNoSpace, state_ + "; what came after the last checkpoint will be fetched again"));
   }
-  full_ = false;  // the reserve is for what is in flight and a last checkpoint
+  full_ = pause_asked_ = false;  // the reserve is for what is in flight and a last checkpoint
   state_ = "stopping";
   for (uint32_t i = 0; i < shards_.size(); ++i) {
     const Held held(*this, i);
@@ -321,6 +322,20 @@ void Driver::RequestStop() {
   } else {
     Cancel();
   }
+}
+
+void Driver::RequestPause(bool paused) {
+  if (over_ || stop_requests_ > 0 || paused == pause_asked_) return;
+  pause_asked_ = paused;
+  if (full_) return;
+  state_ = paused ? kPausedByRequest : "running";
+  SetPause();
+}
+
+void Driver::Abandon(const Error& why) {
+  if (over_) return;
+  Fail(why);
+  owner_.WakeDriver();
 }
 
 void Driver::SetBlockList(const std::shared_ptr<const BlockList>& list) {
@@ -358,7 +373,7 @@ void Driver::PauseFull(const std::string& why) {
 void Driver::SetPause() {
   for (uint32_t i = 0; i < shards_.size(); ++i) {
     const Held held(*this, i);
-    shards_[i]->Pause(full_);
+    shards_[i]->Pause(full_ || pause_asked_);
   }
   WakeShards();
 }
@@ -374,7 +389,7 @@ void Driver::LookForRoom() {
   }
   if (!full_) return;
   full_ = false;
-  state_ = "running";
+  state_ = pause_asked_ ? kPausedByRequest : "running";
   Log(LogLevel::kInfo, "there is room again: going on", {{"paused_s", (clock_.NowNs() - paused_ns_) / 1'000'000'000}});
   outputs_.Resume();
   SetPause();

@@ -11,6 +11,8 @@
 // full disk before that, or the crawl ended while an output waited for room, the crawl is over with kNoSpace, and its
 // owner may open it again from the last checkpoint. Any other disk error ends the crawl with that error.
 //
+// A request to pause holds until it is taken back; checkpoints go on. Abandon ends the crawl as a crash would.
+//
 // A request to stop: nothing new is fetched; after stop_grace_ns, or with a second request, what is in flight is
 // cancelled. The crawl is over when nothing is in flight.
 //
@@ -112,6 +114,9 @@ class Driver {
   // kNever: only when something happens.
   int64_t NextTick() const;
   void RequestStop();
+  void RequestPause(bool paused);
+  // No checkpoint is written any more, and End fails with this error.
+  void Abandon(const Error& why);
   // Called for an error of an output's thread: it pauses or ends the crawl.
   void OnDiskError(const Error& error);
   // Gives the shards the block lists of now.
@@ -202,6 +207,7 @@ class Driver {
   std::string state_ = "running";
   bool done_ = false;
   bool full_ = false;  // a disk is full, and the crawl is paused because of it
+  bool pause_asked_ = false;
   bool all_wait_ = false;
   bool limited_ = false;
   int stop_requests_ = 0;

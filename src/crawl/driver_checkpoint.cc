@@ -34,14 +34,14 @@ Status Driver::KeepArrivals(bool* idle) {
   *idle = Idle();
   if (exchange_ == nullptr) return {};
   for (uint32_t i = 0; i < shards_.size(); ++i) {
-    const ShardExchange::Mail mail = exchange_->TakeMail(i);
+    const ShardExchange::Mail mail = exchange_->TakeMail(shards_[i]->number());
     for (const AddressMail& notice : mail.notices) shards_[i]->OnAddressNotice(notice, Now());
     for (const uint64_t pld : mail.raises) RETURN_IF_ERROR(shards_[i]->OnRaise(pld, Now()));
     *idle = *idle && mail.raises.empty();
-    while (const std::optional<std::string_view> message = exchange_->Front(i)) {
+    while (const std::optional<std::string_view> message = exchange_->Front(shards_[i]->number())) {
       RETURN_IF_ERROR(shards_[i]->KeepArrival(*message));
       *idle = false;
-      exchange_->Pop(i);
+      exchange_->Pop(shards_[i]->number());
     }
     owner_.WakeShard(i);
   }

@@ -105,6 +105,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   };
   outputs.on_room = [raw] { raw->WakeShards(); };
   ASSIGN_OR_RETURN(engine->outputs_, Outputs::Open(env, engine->clock_, *engine->manifest_, outputs));
+  RETURN_IF_ERROR(engine->CheckPlace());
   ASSIGN_OR_RETURN(const uint32_t had, Shard::CountIn(*engine->manifest_));
   const uint32_t shards = had > 0 ? had : options.shards;
   engine->merges_ = std::make_unique<WorkerPool>(shards, "merge");
@@ -151,17 +152,43 @@ Result<std::unique_ptr<Engine>> Engine::Open(Env& env, const EngineOptions& opti
   return engine;
 }
 
-Status Engine::OpenShards(const ShardOptions& whole, uint32_t shards) {
-  if (shards > 1) {
-    exchange_ = std::make_unique<MemoryExchange>(MemoryExchange::Options{
-        .shards = shards, .bytes = options_.exchange_bytes, .wake = [this](uint32_t to) { WakeShard(to); }});
+// A directory with one shard of several stays that, and with the same number.
+Status Engine::CheckPlace() const {
+  ASSIGN_OR_RETURN(const std::optional<Shard::Place> place, Shard::AloneIn(*manifest_));
+  ASSIGN_OR_RETURN(const uint32_t had, Shard::CountIn(*manifest_));
+  const std::optional<Shard::Place> wanted = options_.alone ? std::optional(options_.alone->place) : std::nullopt;
+  if (had == 0 || place == wanted) return {};
+  const auto words = [](const std::optional<Shard::Place>& which) {
+    return which ? fmt::format("shard {} of a crawl with {}", which->shard, which->shards) : "a whole crawl";
+  };
+  return portolan::Fail(ErrorCode::kInvalidArgument,
+                        fmt::format("{}: holds {}, not {}", options_.state_dir, words(place), words(wanted)));
+}
+
+Status Engine::MakeExchange(uint32_t shards) {
+  if (options_.alone) {
+    if (options_.alone->place.shards == 1) return {};
+    const AloneOptions::Parts parts{.env = later_env_,
+                                    .manifest = *manifest_,
+                                    .wake_shard = [this] { WakeShard(0); },
+                                    .wake_driver = [this] { WakeDriver(); }};
+    ASSIGN_OR_RETURN(exchange_, options_.alone->make_exchange(parts));
+    return {};
   }
+  if (shards == 1) return {};
+  exchange_ = std::make_shared<MemoryExchange>(MemoryExchange::Options{
+      .shards = shards, .bytes = options_.exchange_bytes, .wake = [this](uint32_t to) { WakeShard(to); }});
+  return {};
+}
+
+Status Engine::OpenShards(const ShardOptions& whole, uint32_t shards) {
   // All of them before any shard is opened: an interrupted round begins again when its shard opens, and wakes it.
   for (uint32_t i = 0; i < shards; ++i) {
     seats_.push_back(std::make_unique<Seat>());
     ASSIGN_OR_RETURN(seats_.back()->loop, EventLoop::Create());
     MakeThread(i);
   }
+  RETURN_IF_ERROR(MakeExchange(shards));
   Driver::Parts parts{.env = env_,
                       .clock = clock_,
                       .checkpointer = *checkpointer_,
@@ -171,12 +198,23 @@ Status Engine::OpenShards(const ShardOptions& whole, uint32_t shards) {
                       .others = {key_.get()}};
   if (seed_list_) parts.others.push_back(seed_list_.get());
   ShardOptions all = whole;
+  if (options_.alone) {
+    all.alone = true;
+    all.shard = options_.alone->place.shard;
+    all.shards = options_.alone->place.shards;
+    if (options_.alone->may_act) {
+      fence_ = std::make_unique<FencedPort>(routes_->port(0), options_.alone->may_act, [this] {
+        Abandon(Error(ErrorCode::kClosed, "the shard does not belong to this process any more"));
+      });
+    }
+  }
   all.limits = std::make_shared<Limits>(Limits::Options{all.max_pages, all.max_bytes, all.max_time_ns});
   for (uint32_t i = 0; i < shards; ++i) {
     ShardOptions shard = ShareOf(all, i, shards);
     shard.seen.on_round_done = shard.gate.on_round_done = shard.content.on_round_done =
         shard.admission.star.on_round_done = [this, i] { WakeShard(i); };
-    const ShardPorts ports{routes_->port(i), *this, shards > 1 ? &exchange_->port(i) : nullptr, &seats_[i]->times};
+    FetchPort& port = fence_ ? static_cast<FetchPort&>(*fence_) : routes_->port(i);
+    const ShardPorts ports{port, *this, exchange_ ? &exchange_->port(shard.shard) : nullptr, &seats_[i]->times};
     ASSIGN_OR_RETURN(seats_[i]->shard,
                      Shard::Open(later_env_, *manifest_, MergeLanes(*seen_merges_, *merges_), ports, shard, Now()));
     parts.shards.push_back(seats_[i]->shard.get());
@@ -207,6 +245,7 @@ Engine::~Engine() {
   documents_.reset();
   checkpointer_.reset();                                // waits for what is being written
   for (const auto& seat : seats_) seat->shard.reset();  // waits for its rounds
+  exchange_.reset();                                    // may have threads, which wake the seats
   merges_.reset();
   seen_merges_.reset();
   outputs_.reset();
@@ -261,6 +300,20 @@ void Engine::OnResolved(Resolution&& resolution) {
 void Engine::RequestStop() {
   loop_->Post([this] {
     driver_->RequestStop();
+    Tick();
+  });
+}
+
+void Engine::RequestPause(bool paused) {
+  loop_->Post([this, paused] {
+    driver_->RequestPause(paused);
+    Tick();
+  });
+}
+
+void Engine::Abandon(const Error& why) {
+  loop_->Post([this, why] {
+    driver_->Abandon(why);
     Tick();
   });
 }

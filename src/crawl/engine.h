@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <semaphore>
 #include <string>
 #include <thread>
@@ -39,6 +40,7 @@
 #include "crawl/block_list_watcher.h"
 #include "crawl/driver.h"
 #include "crawl/exchange.h"
+#include "crawl/fenced_port.h"
 #include "crawl/hash_key_store.h"
 #include "crawl/progress.h"
 #include "crawl/shard.h"
@@ -67,6 +69,23 @@ inline constexpr std::string_view kStateLock = "lock";
 // Creates the directory if it is missing. kBusy: another portolan process works on the crawl.
 Result<std::unique_ptr<FileLock>> LockState(Env& env, const std::string& state_dir);
 
+// For an engine whose only shard is one of several: the others are in other processes.
+struct AloneOptions {
+  Shard::Place place;
+  // What the exchange needs of the engine.
+  struct Parts {
+    Env& env;  // of the state's structures
+    const Manifest& manifest;
+    // From any thread, until the exchange is destroyed:
+    std::function<void()> wake_shard;   // it has something to take, or may send again
+    std::function<void()> wake_driver;  // the exchange has news for the driver
+  };
+  std::function<Result<std::shared_ptr<ShardExchange>>(const Parts&)> make_exchange;
+  // Whether the shard still belongs to this process. Asked before each fetch, on the shard's thread. If not, the engine
+  // ends as after a crash: with kClosed, and without a checkpoint.
+  std::function<bool()> may_act;
+};
+
 struct EngineOptions {
   std::string state_dir;
   // For a new crawl; if absent, a random one is made. A resumed crawl has its own, from the manifest.
@@ -75,6 +94,7 @@ struct EngineOptions {
   uint64_t max_seed_names = uint64_t{1} << 40;  // the most names of that list that the scope may hold
   bool locked = false;  // the caller holds the state's lock, and keeps it longer than the engine lives
   uint32_t shards = 1;  // of a new crawl; a resumed one keeps its number
+  std::optional<AloneOptions> alone = {};
   ShardOptions shard;   // of the whole crawl: divided among its shards (shard_share.h)
   uint64_t exchange_bytes = uint64_t{1} << 20;  // of links on their way to one shard
   FetchOptions fetch;
@@ -114,6 +134,10 @@ class Engine : private FetchHandler, private OutputPort, private Driver::Owner {
   Result<CrawlProgress> Run(const Show& show);
 
   void RequestStop();
+  // While paused nothing new is fetched. Thread: any.
+  void RequestPause(bool paused);
+  // Ends the crawl with this error, as after a crash: what came after the last checkpoint is lost. Thread: any.
+  void Abandon(const Error& why);
 
   // CPU time of the fetch threads that PageMaker has used so far, estimated; 0 without options.time_parse. Thread: any.
   int64_t parse_ns() const { return parse_ns_; }
@@ -144,7 +168,9 @@ class Engine : private FetchHandler, private OutputPort, private Driver::Owner {
 
   Engine(Env& env, const EngineOptions& options)
       : env_(env), later_env_(env), options_(options), answers_(options.answer_bytes) {}
+  Status CheckPlace() const;
   Status OpenShards(const ShardOptions& whole, uint32_t shards);
+  Status MakeExchange(uint32_t shards);
 
   void OnResponse(FetchResponse&& response, size_t loop) override;
   void OnAnswersGiven(size_t loop) override;
@@ -183,7 +209,7 @@ class Engine : private FetchHandler, private OutputPort, private Driver::Owner {
   std::unique_ptr<HashKeyStore> key_;
   std::unique_ptr<DiskQueue> seed_list_;  // null: there is none
   std::unique_ptr<Outputs> outputs_;
-  std::unique_ptr<MemoryExchange> exchange_;  // null: there is one shard
+  std::shared_ptr<ShardExchange> exchange_;  // null: there is one shard
   std::vector<std::unique_ptr<Seat>> seats_;
   std::atomic<bool> threads_run_{false};
   std::vector<PageMaker> makers_;  // one per fetch loop
@@ -194,6 +220,7 @@ class Engine : private FetchHandler, private OutputPort, private Driver::Owner {
   std::atomic<int64_t> parse_ns_{0};
   std::unique_ptr<FetchLoops> fetch_;
   std::unique_ptr<ShardRoutes> routes_;
+  std::unique_ptr<FencedPort> fence_;  // null: no shard is alone
   std::thread cancelling_;  // runs FetchLoops::Stop, which waits for loops that may wait for a shard's mailbox
   // Last, so that they are destroyed first: their jobs use the shards' structures.
   std::unique_ptr<WorkerPool> merges_;

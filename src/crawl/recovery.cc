@@ -59,7 +59,14 @@ Status OpenShardsAlone(Env& env, const Manifest& manifest, const EngineOptions& 
   ASSIGN_OR_RETURN(shard_options.key, HashKeyStore::ReadOr(manifest, shard_options.key));
   ASSIGN_OR_RETURN(const uint32_t had, Shard::CountIn(manifest));
   const uint32_t shards = had > 0 ? had : options.shards;
-  const ShardPorts ports{fetches, keeps, shards > 1 ? &nobody_else : nullptr};
+  ASSIGN_OR_RETURN(const std::optional<Shard::Place> place, Shard::AloneIn(manifest));
+  if (place) {
+    shard_options.alone = true;
+    shard_options.shard = place->shard;
+    shard_options.shards = place->shards;
+  }
+  const bool has_others = shards > 1 || (place && place->shards > 1);
+  const ShardPorts ports{fetches, keeps, has_others ? &nobody_else : nullptr};
   for (uint32_t i = 0; i < shards; ++i) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Shard> shard,
                      Shard::Open(env, manifest, rounds, ports, ShareOf(shard_options, i, shards), now));

@@ -24,7 +24,7 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
         &options.admission.beast.name, &options.admission.yield.name, &options.admission.hosts.name,
         &options.admission.ends_name, &options.content.name, &options.near.name, &options.traps.table.name,
         &options.traps.idle.name, &options.traps.name, &options.traps.queue}) {
-    *name = ShardName(options.shard, *name);
+    *name = ShardName(options.seat(), *name);
   }
   options.frontier.shards = options.admission.star.shards = options.shards;
   options.frontier.shard = options.shard;
@@ -50,21 +50,21 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
       return park->Price(url, host_key);
     };
   }
-  ASSIGN_OR_RETURN(shard->seeds_, DiskQueue::Open(env, manifest, {.name = ShardName(options.shard, kSeedQueue)}));
-  ASSIGN_OR_RETURN(shard->arrivals_, DiskQueue::Open(env, manifest, {.name = ShardName(options.shard, kArrivals)}));
+  ASSIGN_OR_RETURN(shard->seeds_, DiskQueue::Open(env, manifest, {.name = ShardName(options.seat(), kSeedQueue)}));
+  ASSIGN_OR_RETURN(shard->arrivals_, DiskQueue::Open(env, manifest, {.name = ShardName(options.seat(), kArrivals)}));
   ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, lanes.seen, options.seen));
   if (options.admission.enabled) {
     ASSIGN_OR_RETURN(shard->admission_, Admission::Open(env, manifest, lanes.others, options.admission));
   }
   if (const RuleSet* const rules = shard->scope_.rules(); rules != nullptr && rules->has(RuleAction::kLimit)) {
     ASSIGN_OR_RETURN(shard->page_limits_, PageLimits::Open(env, manifest, *rules,
-                                                           {.name = ShardName(options.shard, "limits"),
+                                                           {.name = ShardName(options.seat(), "limits"),
                                                             .memory = options.limits_memory,
                                                             .key = options.key}));
   }
   if (options.content_seen) {
     ASSIGN_OR_RETURN(shard->content_, ContentSeen::Open(env, manifest, lanes.others, options.content));
-    ASSIGN_OR_RETURN(shard->mirrors_, MirrorTable::Open(manifest, ShardName(options.shard, "mirrors"), options.key));
+    ASSIGN_OR_RETURN(shard->mirrors_, MirrorTable::Open(manifest, ShardName(options.seat(), "mirrors"), options.key));
   }
   if (options.near_duplicates != NearPolicy::kKeep) {
     ASSIGN_OR_RETURN(shard->near_, NearSeen::Open(env, manifest, options.near));

@@ -104,8 +104,16 @@ class Shard : public Checkpointable {
 
   // True if it was opened without a checkpoint.
   bool is_new() const { return is_new_; }
-  // How many shards the crawl has; 0: it has not begun.
+  // How many shards the directory has; 0: the crawl has not begun.
   static Result<uint32_t> CountIn(const Manifest& manifest);
+  // Of a directory with one shard of several: which one it is. Nothing: the directory has all of the crawl.
+  struct Place {
+    uint32_t shard = 0;
+    uint32_t shards = 1;
+    bool operator==(const Place&) const = default;
+  };
+  static Result<std::optional<Place>> AloneIn(const Manifest& manifest);
+  uint32_t number() const { return options_.shard; }  // in the crawl
 
   // `url` is canonical. Seeds are in scope by definition, unless an exclusion matches them; known ones are ignored.
   // They wait on disk (the queue "seeds", seed_list.h) until URLseen takes them, each once in a crawl's life.
@@ -242,7 +250,7 @@ class Shard : public Checkpointable {
         scope_(std::move(scope)),
         filter_(LinkRulesOf(options)),
         limits_(options.limits),
-        next_id_(FirstFetchId(options.shard)),
+        next_id_(FirstFetchId(options.seat())),
         others_only_wait_(options.shards == 1),
         network_(options.outage, options.connections, ports.fetch),
         window_(HostTable::kNear * options.frontier.back_queues) {}

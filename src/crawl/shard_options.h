@@ -63,6 +63,7 @@ struct ShardOptions {
   HashKey key;                 // the crawl's; used by all parts below
   uint32_t shards = 1;         // of the crawl
   uint32_t shard = 0;          // the index of this one
+  bool alone = false;          // the only one in its directory and its engine; the others are in other processes
   uint32_t connections = 256;  // fetches in flight
   uint32_t max_links = 1000;   // of one PageResult; this many must fit into an empty URLseen and an empty STAR
   uint64_t max_pages = 0;      // 0: no limit; likewise in the next two lines
@@ -92,6 +93,9 @@ struct ShardOptions {
   OutageOptions outage;
   // Shared by all shards of the crawl, made from max_pages, max_bytes and max_time_ns; null: Open makes one.
   std::shared_ptr<Limits> limits = nullptr;
+
+  // Its place among the shards of its directory and its engine: in names of sections and files, and in ids of fetches.
+  uint32_t seat() const { return alone ? 0 : shard; }
 };
 
 }  // namespace portolan

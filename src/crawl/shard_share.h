@@ -15,8 +15,10 @@ namespace portolan {
 inline constexpr uint32_t kLeastQueuesPerShard = 8;  // of BEAST
 inline constexpr uint32_t kLeastOutageHosts = 4;     // whose failures mean an outage
 
+// Of the shards of one engine; a shard that is alone in its engine has all of it.
 inline ShardOptions ShareOf(const ShardOptions& whole, uint32_t shard, uint32_t shards) {
   ShardOptions share = whole;
+  if (whole.alone) return share;
   share.shard = shard;
   share.shards = shards;
   if (shards == 1) return share;

@@ -11,6 +11,8 @@ namespace portolan {
 namespace {
 
 constexpr const char* kName = "shard";
+constexpr const char* kAloneShard = "alone.shard";    // its number in the crawl
+constexpr const char* kAloneShards = "alone.shards";  // of the crawl
 
 // Every count with its name, listed once for writing and reading.
 template <typename Counts, typename Each>
@@ -67,12 +69,16 @@ void ForEachCount(Counts& counts, Each each) {
 
 ManifestSection Shard::Describe() const {
   ManifestSection section;
-  section.name = ShardName(options_.shard, kName);
+  section.name = ShardName(options_.seat(), kName);
   section.kind = kName;
   ForEachCount(counts_, [&](const std::string& name, uint64_t count) {
     if (count > 0) section.numbers[name] = count;  // absent means 0: there are many statuses, mostly unused
   });
-  section.numbers["shards"] = options_.shards;
+  section.numbers["shards"] = options_.alone ? 1 : options_.shards;
+  if (options_.alone) {
+    section.numbers[kAloneShard] = options_.shard;
+    section.numbers[kAloneShards] = options_.shards;
+  }
   section.numbers["robots_open"] = robots_open_;
   section.numbers["running_ns"] = static_cast<uint64_t>(flushed_running_ns_);
   section.numbers["calendar_ns"] = static_cast<uint64_t>(flushed_calendar_ns_);
@@ -90,8 +96,19 @@ Result<uint32_t> Shard::CountIn(const Manifest& manifest) {
   return static_cast<uint32_t>(shards);
 }
 
+Result<std::optional<Shard::Place>> Shard::AloneIn(const Manifest& manifest) {
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(kName, kName));
+  if (section == nullptr || !section->numbers.contains(kAloneShards)) return std::optional<Place>();
+  ASSIGN_OR_RETURN(const uint64_t shard, section->Number(kAloneShard));
+  ASSIGN_OR_RETURN(const uint64_t shards, section->Number(kAloneShards));
+  if (shards > kMaxShards || shard >= shards) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("section {}: shard {} of {}", section->name, shard, shards));
+  }
+  return Place{static_cast<uint32_t>(shard), static_cast<uint32_t>(shards)};
+}
+
 Status Shard::Restore(const Manifest& manifest) {
-  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(ShardName(options_.shard, kName), kName));
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(ShardName(options_.seat(), kName), kName));
   if (section == nullptr) return {};
   is_new_ = false;
   ForEachCount(counts_, [&](const std::string& name, uint64_t& count) {

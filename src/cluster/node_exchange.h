@@ -1,0 +1,31 @@
+// The exchange of a shard with everything under it: its own connection to NATS, the transport, the thread that works
+// for it. Whoever drops the exchange ends all of them.
+//
+// Thread: Open one owner; the exchange as cluster_exchange.h says.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/result.h"
+#include "cluster/nats_connection.h"
+#include "cluster/cluster_exchange.h"
+
+namespace portolan {
+
+// `options` without its wake_… . kClosed: NATS does not answer; try again later.
+struct NodeExchangeOptions {
+  NatsOptions nats;
+  ClusterExchangeOptions exchange;
+};
+struct ExchangeWakes {
+  std::function<void()> shard;
+  std::function<void()> driver;
+};
+Result<std::shared_ptr<ClusterExchange>> OpenNodeExchange(Env& env, const Manifest& manifest,
+                                                        const NodeExchangeOptions& options,
+                                                        const ExchangeWakes& wakes);
+
+}  // namespace portolan
