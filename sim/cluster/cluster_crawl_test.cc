@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
 #include <random>
 #include <string>
 
@@ -93,7 +96,22 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
     report.nats = cluster.nats().counts();
     report.events = cluster.events();
     report.deaths = cluster.deaths();
-    if (!status) return report;
+    if (!status) {
+      std::printf("at %.1f s, %llu events\n", static_cast<double>(time.NowNs()) * 1e-9,
+                  static_cast<unsigned long long>(cluster.events()));
+      for (uint32_t shard = 0; shard < setting.shards; ++shard) {
+        if (!cluster.runs(shard)) continue;
+        VirtualCrawl& crawl = cluster.crawl(shard);
+        const auto counts = crawl.shard().frontier().counts();
+        std::printf("shard %u, epoch %llu: %s, state %d, %llu finished, %llu in the frontier, in flight %zu, next %.3f s\n",
+                    shard, static_cast<unsigned long long>(cluster.epoch(shard)), crawl.driver().state().c_str(),
+                    static_cast<int>(crawl.shard().state()),
+                    static_cast<unsigned long long>(crawl.shard().TakeCensus().finished),
+                    static_cast<unsigned long long>(counts.urls()), crawl.shard().in_flight(),
+                    static_cast<double>(crawl.driver().NextTurn(0) - time.NowNs()) * 1e-9);
+      }
+      return report;
+    }
     for (uint32_t shard = 0; shard < setting.shards; ++shard) {
       EXPECT_EQ(cluster.crawl(shard).driver().state(), "done");
       report.finished += cluster.crawl(shard).shard().TakeCensus().finished;
@@ -150,16 +168,90 @@ TEST_P(ClusterCrawlTest, LosesNothingWhenMachinesDieAndAreCutOff) {
     const Report report = Crawl(setting, seed, {.deaths = 4, .cuts = 4, .server_away = 1});
     ExpectExact(report, setting);
     EXPECT_GE(report.deaths, 4U);
-    std::printf("%u shards, seed %llu: %llu reachable, %llu deaths, %llu events, %.3f days; batches: %llu stored, %llu "
-                "lost on their way, %llu doubled, %llu of old epochs, %llu of outboxes\n",
-                GetParam(), static_cast<unsigned long long>(seed),
-                static_cast<unsigned long long>(report.account.reachable), static_cast<unsigned long long>(report.deaths),
-                static_cast<unsigned long long>(report.events), report.days,
-                static_cast<unsigned long long>(report.nats.stored), static_cast<unsigned long long>(report.nats.lost),
-                static_cast<unsigned long long>(report.exchange.duplicates),
-                static_cast<unsigned long long>(report.exchange.old_epochs),
-                static_cast<unsigned long long>(report.exchange.resent));
   }
+}
+
+// Half of all domains share two addresses, which all machines want.
+TEST_P(ClusterCrawlTest, AddressesAreSharedPolitelyWhateverHappens) {
+  Setting setting = Small(GetParam());
+  setting.set = {{"domains", "40"}, {"pages", "500"}, {"shared_address", "0.9"}, {"shared_addresses", "2"}};
+  setting.ip_delay_ns = 2 * kSecond;
+  const Report quiet = Crawl(setting, 3, {});
+  ExpectExact(quiet, setting);
+  EXPECT_EQ(quiet.account.pages_fetched, quiet.account.reachable);
+  EXPECT_GT(quiet.exchange.notices_sent, 100U);
+  const Report hard = Crawl(setting, 4, {.deaths = 4, .cuts = 4, .server_away = 1});
+  ExpectExact(hard, setting);
+  if (std::getenv("PORTOLAN_TELL") != nullptr) {
+    std::printf("quiet %llu events, %.0f s, %llu notices; hard %llu events, %.0f s, %llu notices\n",
+                static_cast<unsigned long long>(quiet.events), quiet.days * 86400,
+                static_cast<unsigned long long>(quiet.exchange.notices_sent),
+                static_cast<unsigned long long>(hard.events), hard.days * 86400,
+                static_cast<unsigned long long>(hard.exchange.notices_sent));
+  }
+}
+
+// A window and a stream with room for a few batches, and a disk for few more: results wait, and nothing is lost.
+TEST_P(ClusterCrawlTest, FullStreamsAndDisksPushBack) {
+  const Setting setting = Small(GetParam());
+  const Report report =
+      Crawl(setting, 5, {.deaths = 3, .cuts = 3, .server_away = 1}, [](VirtualCluster::Options& options) {
+        options.exchange.window_bytes = 600;
+        options.exchange.out_bytes = 300;
+        options.exchange.in_bytes = 500;
+        options.exchange.spill_bytes = 3000;
+        options.nats.stream_bytes = 6000;
+        options.crawl.checkpoint_ns = 3 * kSecond;  // which makes room in the streams
+      });
+  ExpectExact(report, setting);
+  EXPECT_GT(report.nats.full, 0U);
+  EXPECT_GT(report.exchange.spilled, 0U);
+}
+
+TEST_P(ClusterCrawlTest, WithBudgetsToo) {
+  Setting setting = Small(GetParam());
+  setting.budgets = true;
+  setting.memory = uint64_t{40 * GetParam()} << 20;
+  ExpectExact(Crawl(setting, 6, {.deaths = 3, .cuts = 3, .server_away = 1}), setting);
+}
+
+// Minutes: --gtest_also_run_disabled_tests.
+TEST_P(ClusterCrawlTest, DISABLED_ManySeeds) {
+  uint64_t deaths = 0;
+  uint64_t events = 0;
+  uint64_t resent = 0;
+  uint64_t doubled = 0;
+  const char* const first = std::getenv("PORTOLAN_FIRST_SEED");
+  const uint64_t begin = first == nullptr ? 1000 : std::strtoull(first, nullptr, 10);
+  for (uint64_t seed = begin; seed < begin + 40 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Setting setting = Small(GetParam());
+    setting.set = {{"domains", "40"}, {"pages", "500"}};
+    if (seed % 2 == 0) {
+      setting.set.insert(setting.set.end(), {{"shared_address", "0.9"}, {"shared_addresses", "2"}});
+      setting.ip_delay_ns = kSecond;
+    }
+    const bool tight = seed % 3 == 0;
+    const Report report = Crawl(setting, seed, {.deaths = 6, .cuts = 6, .server_away = 2},
+                                [&](VirtualCluster::Options& options) {
+                                  options.crawl.checkpoint_ns = static_cast<int64_t>(2 + seed % 20) * kSecond;
+                                  if (!tight) return;
+                                  options.exchange.window_bytes = 600;
+                                  options.exchange.out_bytes = 300;
+                                  options.exchange.in_bytes = 500;
+                                  options.exchange.spill_bytes = 3000;
+                                  options.nats.stream_bytes = 6000;
+                                });
+    ExpectExact(report, setting);
+    deaths += report.deaths;
+    events += report.events;
+    resent += report.exchange.resent;
+    doubled += report.exchange.duplicates + report.nats.duplicates;
+  }
+  std::printf("%u shards, 40 seeds from %llu: %llu deaths, %llu events, %llu batches from outboxes, %llu doubled\n",
+              GetParam(), static_cast<unsigned long long>(begin), static_cast<unsigned long long>(deaths),
+              static_cast<unsigned long long>(events), static_cast<unsigned long long>(resent),
+              static_cast<unsigned long long>(doubled));
 }
 
 }  // namespace
