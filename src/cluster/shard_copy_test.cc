@@ -43,7 +43,7 @@ class ShardCopyTest : public ::testing::Test {
     copies_ = CopyServer::Start(*ours_, held_, clock_,
                                 {.cluster = "c",
                                  .shard = 3,
-                                 .source = {.places = TestPlaces(), .lineage = kHistory},
+                                 .source = {.places = TestPlaces(), .history = kHistory},
                                  .held = [this] { return ours_still_.load(); }})
                   .value();
   }
@@ -84,7 +84,7 @@ TEST_F(ShardCopyTest, TheCopyFollowsAndCanBeTakenOver) {
   }
   copy_->Stop();
   Steps(5);  // never given away
-  EXPECT_TRUE(TakeOver(there_, "s", 78));
+  EXPECT_EQ(ReadCopyMark(there_, "s").value(), (CopyMark{.whole = true, .history = kHistory}));
   EXPECT_EQ(JudgeCrawl(there_, "taken over"), 20);
 }
 

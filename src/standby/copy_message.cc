@@ -26,7 +26,7 @@ bool ReadFile(ByteReader& reader, CheckpointFile& file) {
 
 bool ReadList(ByteReader& reader, CopyAnswer& answer) {
   uint64_t count = 0;
-  if (!reader.Read(answer.lineage) || !reader.ReadVarint(answer.sequence) ||
+  if (!reader.Read(answer.history) || !reader.ReadVarint(answer.sequence) ||
       !reader.ReadVarint(answer.manifest_length) || answer.manifest_length > kMaxCopyLength ||
       !reader.ReadVarint(answer.total) || answer.total > kMaxCopyFiles || !reader.ReadVarint(count) ||
       count > answer.total || count > reader.remaining()) {
@@ -75,7 +75,7 @@ std::string EncodeCopyAnswer(const CopyAnswer& answer) {
   AppendLe<uint8_t>(out, static_cast<uint8_t>(answer.kind));
   switch (answer.kind) {
     case Kind::kList:
-      AppendLe<uint64_t>(out, answer.lineage);
+      AppendLe<uint64_t>(out, answer.history);
       for (const uint64_t field : {answer.sequence, answer.manifest_length, answer.total}) AppendVarint(out, field);
       AppendVarint(out, answer.files.size());
       for (const CheckpointFile& file : answer.files) {

@@ -52,7 +52,7 @@ struct CopyAnswer {
     kRefused = 7,  // the request is not one, or is of another version
   };
   Kind kind = Kind::kRefused;
-  uint64_t lineage = 0;               // kList: of the crawl's files (lineage.h)
+  uint64_t history = 0;               // kList: of the crawl's files (copy_mark.h)
   uint64_t sequence = 0;              // kList
   uint64_t manifest_length = 0;       // kList
   uint64_t total = 0;                 // kList: files of the checkpoint

@@ -9,7 +9,7 @@ using namespace std::string_literals;
 
 CopyAnswer SampleList() {
   return {.kind = CopyAnswer::Kind::kList,
-          .lineage = 0x1122334455667788,
+          .history = 0x1122334455667788,
           .sequence = 42,
           .manifest_length = 300,
           .total = 2,

@@ -82,7 +82,7 @@ CopyAnswer CopySource::List(const CopyRequest& request) {
     return Plain(CopyAnswer::Kind::kGone);
   }
   CopyAnswer answer{.kind = CopyAnswer::Kind::kList,
-                    .lineage = options_.lineage,
+                    .history = options_.history,
                     .sequence = listed_.sequence,
                     .manifest_length = listed_.manifest.size(),
                     .total = listed_.files.size(),
@@ -132,7 +132,7 @@ CopyAnswer CopySource::Sums(const CopyRequest& request) {
     if (const Status read = ReadExactly(**opened, at, piece.data(), piece.size()); !read) {
       return FailedAnswer(read.error());
     }
-    answer.sums.push_back(Hash64(piece, options_.lineage));
+    answer.sums.push_back(Hash64(piece, options_.history));
   }
   return answer;
 }

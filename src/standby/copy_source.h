@@ -24,7 +24,7 @@ namespace portolan {
 
 struct CopySourceOptions {
   CrawlPlaces places;
-  uint64_t lineage = 0;  // of the crawl's files (lineage.h)
+  uint64_t history = 0;  // of the crawl's files (copy_mark.h)
   int64_t patience_ns = 60 * kSecond;
 };
 

@@ -39,14 +39,13 @@ Result<std::unique_ptr<CopyTarget>> CopyTarget::Open(Env& env, const CopyTargetO
   for (uint32_t place = 0; place < options.places.count(); ++place) {
     if (options.places.Dir(place) != nullptr) RETURN_IF_ERROR(env.CreateDirs(*options.places.Dir(place)));
   }
-  ASSIGN_OR_RETURN(target->lineage_, ReadLineage(env, options.dir));
-  const bool crawled = target->lineage_ ? target->lineage_->kind == Lineage::Kind::kOwn
-                                        : Manifest::Read(env, options.places.state).has_value();
+  ASSIGN_OR_RETURN(target->mark_, ReadCopyMark(env, options.dir));
+  const bool crawled = !target->mark_ && Manifest::Read(env, options.places.state).has_value();
   if (crawled && !options.replace_own) {
     return Fail(ErrorCode::kInvalidArgument,
                 options.dir + ": a crawl worked here: its files are not replaced by a copy unless that is asked for");
   }
-  if (target->lineage_ && target->lineage_->kind == Lineage::Kind::kCopy) {
+  if (target->mark_ && target->mark_->whole) {
     RETURN_IF_ERROR(target->CutToCheckpoint());
   }
   return target;
@@ -57,11 +56,11 @@ Status CopyTarget::CutToCheckpoint() {
   auto list = ListCheckpoint(env_, options_.places);
   if (!list) {
     // Damaged: everything is compared again.
-    return BeginPartial(lineage_->id);
+    return BeginPartial(mark_->history);
   }
   for (const CheckpointFile& file : list->files) {
     ASSIGN_OR_RETURN(const auto size, SizeHere(env_, PathOf(file)));
-    if (!size || *size < file.length) return BeginPartial(lineage_->id);
+    if (!size || *size < file.length) return BeginPartial(mark_->history);
     if (*size > file.length) RETURN_IF_ERROR(CutFile(env_, PathOf(file), file.length));
   }
   RETURN_IF_ERROR(RemoveOthers(*list));
@@ -70,10 +69,10 @@ Status CopyTarget::CutToCheckpoint() {
 }
 
 // From here to the end of the next whole pass no crawl can begin here.
-Status CopyTarget::BeginPartial(uint64_t id) {
+Status CopyTarget::BeginPartial(uint64_t history) {
   sequence_ = 0;
-  lineage_ = Lineage{.kind = Lineage::Kind::kPartial, .id = id};
-  RETURN_IF_ERROR(WriteLineage(env_, options_.dir, *lineage_));
+  mark_ = CopyMark{.whole = false, .history = history};
+  RETURN_IF_ERROR(WriteCopyMark(env_, options_.dir, *mark_));
   ASSIGN_OR_RETURN(const auto names, env_.List(options_.places.state));
   for (const std::string& name : names) {
     if (IsManifestName(name)) RETURN_IF_ERROR(env_.Remove(JoinPath(options_.places.state, name)));
@@ -117,12 +116,12 @@ Result<uint64_t> CopyTarget::List(CheckpointFiles& list) {
                             CopyAnswer::Kind::kList));
     if (asked_ == 0) {
       asked_ = answer.sequence;
-      asked_id_ = answer.lineage;
+      asked_history_ = answer.history;
       manifest_length = answer.manifest_length;
       total = answer.total;
     }
-    if (answer.sequence != asked_ || asked_ == 0 || answer.total != total || answer.lineage != asked_id_ ||
-        asked_id_ == 0) {
+    if (answer.sequence != asked_ || asked_ == 0 || answer.total != total || answer.history != asked_history_ ||
+        asked_history_ == 0) {
       return bad();
     }
     if (answer.files.empty() && list.files.size() < total) return bad();
@@ -139,7 +138,7 @@ Result<uint64_t> CopyTarget::List(CheckpointFiles& list) {
   if (list.files.size() != total) return bad();
   list.sequence = asked_;
   RETURN_IF_ERROR(ReadManifest(manifest_length, list));
-  return asked_id_;
+  return asked_history_;
 }
 
 Status CopyTarget::ReadManifest(uint64_t length, CheckpointFiles& list) {
@@ -171,7 +170,7 @@ Result<uint64_t> CopyTarget::EqualBytes(const CheckpointFile& file, uint64_t ind
       if (equal + piece.size() > size) return equal;
       RETURN_IF_ERROR(ReadExactly(mine, equal, piece.data(), piece.size()));
       pass.compared += piece.size();
-      if (Hash64(piece, asked_id_) != sum) return equal;
+      if (Hash64(piece, asked_history_) != sum) return equal;
       equal += piece.size();
       if (equal == size) break;
     }
@@ -183,7 +182,7 @@ Status CopyTarget::CopyFile(const CheckpointFiles& list, uint64_t index, CopyPas
   const CheckpointFile& file = list.files[index];
   const std::string path = PathOf(file);
   ASSIGN_OR_RETURN(const auto before, SizeHere(env_, path));
-  const bool trusted = lineage_->kind == Lineage::Kind::kCopy;
+  const bool trusted = mark_->whole;
   if (trusted && before && *before >= file.length) return {};
   ASSIGN_OR_RETURN(const auto mine, env_.Open(path, OpenMode::kAppend));
   uint64_t have = mine->Size();
@@ -219,20 +218,20 @@ Status CopyTarget::RemoveOthers(const CheckpointFiles& list) {
 
 Result<CopyPass> CopyTarget::Run() {
   CheckpointFiles list;
-  ASSIGN_OR_RETURN(const uint64_t id, List(list));
+  ASSIGN_OR_RETURN(const uint64_t history, List(list));
   CopyPass pass{.sequence = list.sequence, .bytes = 0, .compared = 0, .files = list.files.size()};
-  const bool known = lineage_ && lineage_->kind == Lineage::Kind::kCopy && lineage_->id == id;
+  const bool known = mark_ == CopyMark{.whole = true, .history = history};
   if (!known || sequence_ != list.sequence) {
-    if (!known) RETURN_IF_ERROR(BeginPartial(id));
+    if (!known) RETURN_IF_ERROR(BeginPartial(history));
     for (uint64_t i = 0; i < list.files.size(); ++i) RETURN_IF_ERROR(CopyFile(list, i, pass));
     for (uint32_t place = 0; place < options_.places.count(); ++place) {
       if (options_.places.Dir(place) != nullptr) RETURN_IF_ERROR(SyncDirOnce(env_, *options_.places.Dir(place)));
     }
     RETURN_IF_ERROR(ReplaceFile(env_, JoinPath(options_.places.state, ManifestName(list.sequence)), list.manifest));
     if (!known) {
-      const Lineage whole{.kind = Lineage::Kind::kCopy, .id = id};
-      RETURN_IF_ERROR(WriteLineage(env_, options_.dir, whole));
-      lineage_ = whole;
+      const CopyMark whole{.whole = true, .history = history};
+      RETURN_IF_ERROR(WriteCopyMark(env_, options_.dir, whole));
+      mark_ = whole;
     }
     sequence_ = list.sequence;
     RETURN_IF_ERROR(RemoveOthers(list));

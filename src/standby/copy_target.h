@@ -5,7 +5,7 @@
 // leaves behind, and recovery makes a crawl of it: that of the newest manifest. Files are immutable or only grow, so a
 // pass moves only what is new.
 //
-// Bytes that are here count as equal if they are of the same lineage (lineage.h) and were synced before a manifest.
+// Bytes that are here count as equal if they are of the same history (copy_mark.h) and were synced before a manifest.
 // Otherwise hashes of pieces of 1 MiB are compared, and files are cut before the first difference: a machine that comes
 // back keeps what it has in common with its successor and loses what it had never given away.
 //
@@ -28,12 +28,12 @@
 #include "io/env.h"
 #include "standby/checkpoint_files.h"
 #include "standby/copy_message.h"
-#include "standby/lineage.h"
+#include "standby/copy_mark.h"
 
 namespace portolan {
 
 struct CopyTargetOptions {
-  std::string dir;  // of the file `lineage`
+  std::string dir;  // of the file `copy`
   CrawlPlaces places;
   // A crawl worked in this directory. Without this it is left alone; with it, what another crawl has not got is cut.
   bool replace_own = false;
@@ -62,10 +62,10 @@ class CopyTarget {
   CopyTarget(Env& env, const CopyTargetOptions& options, Ask ask)
       : env_(env), options_(options), ask_(std::move(ask)) {}
   Status CutToCheckpoint();
-  Status BeginPartial(uint64_t id);
+  Status BeginPartial(uint64_t history);
   Result<CopyAnswer> AskFor(const CopyRequest& request, CopyAnswer::Kind wanted);
   Result<std::string> ReadBytes(uint64_t index, uint64_t offset, uint64_t count);
-  Result<uint64_t> List(CheckpointFiles& list);  // returns the lineage
+  Result<uint64_t> List(CheckpointFiles& list);  // returns the history
   Status ReadManifest(uint64_t length, CheckpointFiles& list);
   Status CopyFile(const CheckpointFiles& list, uint64_t index, CopyPass& pass);
   // How many of the first `size` bytes here are the source's.
@@ -76,9 +76,9 @@ class CopyTarget {
   Env& env_;
   const CopyTargetOptions options_;
   const Ask ask_;
-  std::optional<Lineage> lineage_;
+  std::optional<CopyMark> mark_;
   uint64_t asked_ = 0;     // sequence of the list in use
-  uint64_t asked_id_ = 0;  // and its lineage
+  uint64_t asked_history_ = 0;  // and its history
   uint64_t sequence_ = 0;
 };
 

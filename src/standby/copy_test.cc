@@ -22,7 +22,7 @@ CopyTargetOptions TargetOptions(bool replace_own = false) {
 
 // The machine that works on the crawl.
 struct Machine {
-  explicit Machine(uint64_t id = kId) : source(held, clock, {.places = TestPlaces(), .lineage = id}) {
+  explicit Machine(uint64_t id = kId) : source(held, clock, {.places = TestPlaces(), .history = id}) {
     crawl = CopiedCrawl::Open(held).value();
   }
   CopyTarget::Ask Ask() {
@@ -169,9 +169,9 @@ TEST(CopyTest, PowerCutAtEveryOperationLeavesACrawlOrAPartialCopy) {
     for (const CrashMode mode : {CrashMode::kLoseUnsynced, CrashMode::kKeepAll, CrashMode::kTorn}) {
       const std::string what = "operation " + std::to_string(at) + ", mode " + std::to_string(static_cast<int>(mode));
       const auto after = base.CrashedCopy(mode, at);
-      const auto lineage = ReadLineage(*after, "s");
-      ASSERT_TRUE(lineage) << what;
-      if (!*lineage || (*lineage)->kind == Lineage::Kind::kPartial) {
+      const auto mark = ReadCopyMark(*after, "s");
+      ASSERT_TRUE(mark) << what;
+      if (!*mark || !(*mark)->whole) {
         ++partial;
       } else {
         const auto recovered = base.CrashedCopy(mode, at);
@@ -199,12 +199,11 @@ TEST(CopyTest, TheOldHolderComesBackAndCutsWhatItNeverGaveAway) {
     first.StepTo(22);
     ASSERT_TRUE(target->Run());
   }
-  ASSERT_TRUE(WriteLineage(first.env, "s", {.kind = Lineage::Kind::kOwn, .id = kId}));
   first.StepTo(33);  // nobody copies this any more
 
   // The copy becomes the crawl, and goes on with other bytes under the same names.
-  EXPECT_EQ(TakeOver(there, "s", 7)->id, 7U);
-  EXPECT_EQ(TakeOver(there, "s", 8)->id, 7U);
+  EXPECT_EQ(ReadCopyMark(there, "s").value(), (CopyMark{.whole = true, .history = kId}));
+  ASSERT_TRUE(RemoveCopyMark(there, "s"));
   Machine second(7);
   {
     const auto list = ListCheckpoint(there, TestPlaces()).value();
@@ -214,7 +213,7 @@ TEST(CopyTest, TheOldHolderComesBackAndCutsWhatItNeverGaveAway) {
   auto crawl = CopiedCrawl::Open(held).value();
   EXPECT_EQ(crawl->items(), 20);
   while (crawl->items() < 30) ASSERT_TRUE(crawl->Step(/*salt=*/3));
-  CopySource source(held, second.clock, {.places = TestPlaces(), .lineage = 7});
+  CopySource source(held, second.clock, {.places = TestPlaces(), .history = 7});
   const auto ask = [&](const std::string& request) -> Result<std::string> { return source.Answer(request); };
 
   // The first machine is not overwritten unasked.
@@ -242,7 +241,7 @@ TEST(CopyTest, ACopyThatNeverWasWholeIsNotTakenOver) {
   auto target = CopyTarget::Open(there, TargetOptions(), ask).value();
   EXPECT_EQ(target->Run().error().code(), ErrorCode::kClosed);
   EXPECT_EQ(target->sequence(), 0U);
-  EXPECT_EQ(TakeOver(there, "s", 7).error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(ReadCopyMark(there, "s").value(), (CopyMark{.whole = false, .history = kId}));
 }
 
 TEST(CopyTest, BytesThatAreNoAnswerEndThePassAndWriteNothingOutside) {
@@ -261,7 +260,7 @@ TEST(CopyTest, BytesThatAreNoAnswerEndThePassAndWriteNothingOutside) {
     for (int i = 0; i < 3; ++i) static_cast<void>(target->Run());
     EXPECT_EQ(*there.List("."), std::vector<std::string>{"s"});
     const std::vector<std::string> here = there.List("s").value();
-    for (const std::string& name : here) EXPECT_TRUE(name == kLineageFile || there.List("s/" + name)) << name;
+    for (const std::string& name : here) EXPECT_TRUE(name == kCopyMark || there.List("s/" + name)) << name;
   }
 }
 
