@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "io/clock.h"
@@ -26,6 +27,9 @@ struct ClusterExchangeOptions {
   int64_t report_ns = kSecond;  // between two reports, and two looks at those of the other shards
   // Does this process still hold the shard, in that epoch? None: always. Any thread.
   std::function<bool()> held;
+  // Up to which number of the own stream a copy of this shard on another node has taken: what is newer stays in the
+  // stream. nullopt: no copy is waited for. None: likewise. Any thread.
+  std::function<std::optional<uint64_t>()> copied;
   // What is wanted: a turn of the shard; a tick of the driver; a call of Work. Any thread, also inside Open.
   std::function<void()> wake_shard;
   std::function<void()> wake_driver;

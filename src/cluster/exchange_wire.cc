@@ -142,16 +142,22 @@ Status ExchangeWire::Step(int64_t max_wait_ns, bool* busy) {
   }
   boxes_.SetAllStored(sender_->AllStored());
   TakeTold();
-  if (trim_wanted_) {
-    const Status trimmed = receiver_->Trim(trim_to_);
-    if (!trimmed && trimmed.error().code() != ErrorCode::kClosed) return trimmed;
-    trim_wanted_ = !trimmed;
-  }
+  if (trim_wanted_) RETURN_IF_ERROR(Trim());
   const int64_t now_ns = transport_.NowNs();
   if (now_ns >= report_at_ns_ && transport_.status().state == TransportState::kConnected) {
     RETURN_IF_ERROR(Report(now_ns));
   }
   return Receive(max_wait_ns, busy);
+}
+
+// Removes from the own stream what the committed checkpoint holds, and the copy's checkpoint, too.
+Status ExchangeWire::Trim() {
+  const std::optional<uint64_t> copied = options_.copied ? options_.copied() : std::nullopt;
+  const uint64_t sequence = std::min(trim_to_.sequence, copied.value_or(trim_to_.sequence));
+  const Status trimmed = receiver_->Trim(sequence);
+  if (!trimmed && trimmed.error().code() != ErrorCode::kClosed) return trimmed;
+  trim_wanted_ = !trimmed || sequence < trim_to_.sequence;
+  return {};
 }
 
 Status ExchangeWire::TakeOut() {

@@ -58,6 +58,7 @@ class ExchangeWire : private Checkpointable {
   Status Committed() override;
 
   Status Step(int64_t max_wait_ns, bool* busy);
+  Status Trim();
   Status TakeOut();
   void FlushLate(int64_t now_ns, bool all);
   void TakeTold();

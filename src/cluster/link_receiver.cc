@@ -163,11 +163,11 @@ Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const Sink& sink) {
   return taken;
 }
 
-Status LinkReceiver::Trim(const LinkPosition& kept) {
-  CHECK(kept.sequence <= position_.sequence);
-  if (kept.sequence <= trimmed_ + 1) return {};
-  RETURN_IF_ERROR(transport_.Trim(kept.sequence));  // up to, and without, this one
-  trimmed_ = kept.sequence - 1;
+Status LinkReceiver::Trim(uint64_t kept) {
+  CHECK(kept <= position_.sequence);
+  if (kept <= trimmed_ + 1) return {};
+  RETURN_IF_ERROR(transport_.Trim(kept));  // up to, and without, this one
+  trimmed_ = kept - 1;
   return {};
 }
 

@@ -53,7 +53,7 @@ class LinkReceiver {
 
   const LinkPosition& position() const { return position_; }
   // REQUIRES: a durable checkpoint has `kept`.
-  Status Trim(const LinkPosition& kept);
+  Status Trim(uint64_t kept);
 
   uint64_t duplicates() const { return duplicates_; }
   uint64_t old_epochs() const { return old_epochs_; }  // refused: sent by who had lost its shard

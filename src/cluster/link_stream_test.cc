@@ -177,7 +177,7 @@ TEST_F(LinkStreamTest, AReceiverGoesOnFromItsCheckpointAndTrimsWhatItHolds) {
     checkpoint = (*receiver)->position().Encode();
     const auto kept = LinkPosition::Decode(checkpoint);
     ASSERT_TRUE(kept);
-    const Status trimmed = (*receiver)->Trim(*kept);
+    const Status trimmed = (*receiver)->Trim(kept->sequence);
     ASSERT_TRUE(trimmed) << trimmed.error().ToString();
     SendOne(*sender, "second");
     ASSERT_TRUE(PumpUntilStored(*sender));
@@ -321,7 +321,7 @@ TEST_F(LinkStreamTest, AFullStreamPushesBackAndGoesOnWhenItIsTrimmed) {
   std::vector<std::string> got;
   for (int i = 0; i < 200 && got.size() < sent.size(); ++i) {
     ASSERT_TRUE(TakeAll(**receiver, got, 1));
-    ASSERT_TRUE((*receiver)->Trim((*receiver)->position()));
+    ASSERT_TRUE((*receiver)->Trim((*receiver)->position().sequence));
     ASSERT_TRUE(sender.Pump());
   }
   EXPECT_EQ(got.size(), sent.size());

@@ -85,6 +85,22 @@ std::optional<PlaceRecord> DecodePlace(std::string_view text) {
   return record;
 }
 
+std::string EncodeCopy(const CopyRecord& record) {
+  return fmt::format("{}node={} files={:016x} sequence={} beat={}", kVersion, Word(record.node), record.files,
+                     record.sequence, record.beat);
+}
+
+std::optional<CopyRecord> DecodeCopy(std::string_view text) {
+  const auto words = WordsOf(text);
+  CopyRecord record;
+  if (!words || !ReadNumber(*words, "files", 16, record.files) ||
+      !ReadNumber(*words, "sequence", 10, record.sequence) || !ReadNumber(*words, "beat", 10, record.beat)) {
+    return std::nullopt;
+  }
+  record.node = WordOr(*words, "node");
+  return record;
+}
+
 std::string EncodeControl(const ControlRecord& record) {
   return fmt::format("{}{}{}", kVersion, kOrders[static_cast<size_t>(record.order)],
                      record.limit.empty() ? "" : " " + Word(record.limit));
@@ -105,6 +121,7 @@ std::optional<ControlRecord> DecodeControl(std::string_view text) {
 
 std::string NodeKey(std::string_view node) { return fmt::format("node.{}", node); }
 std::string PlaceKey(uint32_t shard) { return fmt::format("place.{}", shard); }
+std::string CopyKey(uint32_t shard) { return fmt::format("copy.{}", shard); }
 std::string StatusKey(uint32_t shard) { return fmt::format("status.{}", shard); }
 
 }  // namespace portolan

@@ -6,6 +6,9 @@
 //               Where shard K's files are: the node, and the random number of that directory (also in the directory:
 //               shard_place.h). `to`: the node to which its operator moves it. state: begun, or done when nothing is
 //               left to do for it.
+//   copy.K      "v1 node=beta files=0123456789abcdef sequence=42 beat=7"
+//               Which node keeps a copy of shard K (cli/node_copies.h): of which directory's files, and the checkpoint that
+//               it has; 0: none yet. The beat grows as long as that node asks.
 //   control     "v1 run", "v1 pause", "v1 stop" or "v1 end max_pages"
 //   status.K    what its holder last saw of shard K, one JSON object (cli/shard_status.h)
 //
@@ -43,6 +46,16 @@ struct PlaceRecord {
 std::string EncodePlace(const PlaceRecord& record);
 std::optional<PlaceRecord> DecodePlace(std::string_view text);
 
+struct CopyRecord {
+  std::string node;
+  uint64_t files = 0;
+  uint64_t sequence = 0;
+  uint64_t beat = 0;
+  bool operator==(const CopyRecord&) const = default;
+};
+std::string EncodeCopy(const CopyRecord& record);
+std::optional<CopyRecord> DecodeCopy(std::string_view text);
+
 enum class ClusterOrder : uint8_t { kRun, kPause, kStop, kEnd };
 struct ControlRecord {
   ClusterOrder order = ClusterOrder::kRun;
@@ -54,6 +67,7 @@ std::optional<ControlRecord> DecodeControl(std::string_view text);
 
 std::string NodeKey(std::string_view node);
 std::string PlaceKey(uint32_t shard);
+std::string CopyKey(uint32_t shard);
 std::string StatusKey(uint32_t shard);
 inline constexpr std::string_view kControlKey = "control";
 inline constexpr std::string_view kVersionKey = "version";

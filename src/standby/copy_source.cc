@@ -140,6 +140,7 @@ CopyAnswer CopySource::Sums(const CopyRequest& request) {
 CopyAnswer CopySource::Have(const CopyRequest& request) {
   if (!Holds(request.sequence)) return Plain(CopyAnswer::Kind::kGone);
   have_ = request.sequence;
+  if (options_.on_have) options_.on_have(listed_);
   return Plain(CopyAnswer::Kind::kNoted);
 }
 

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,8 @@ struct CopySourceOptions {
   CrawlPlaces places;
   uint64_t history = 0;  // of the crawl's files (copy_mark.h)
   int64_t patience_ns = 60 * kSecond;
+  // A copy has this checkpoint. Its files are still here during the call.
+  std::function<void(const CheckpointFiles& files)> on_have = {};
 };
 
 class CopySource {
