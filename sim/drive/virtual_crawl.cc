@@ -47,16 +47,20 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
   outputs.on_error = [raw = crawl.get()](const Error& error) { raw->driver_->OnDiskError(error); };
   ASSIGN_OR_RETURN(crawl->outputs_, Outputs::Open(env, time, *crawl->manifest_, outputs));
   crawl->checkpointer_ = std::make_unique<Checkpointer>(*crawl->manifest_, &crawl->env_, crawl->background_);
-  const uint32_t shards = options.shards;
+  const uint32_t shards = options.alone ? 1 : options.shards;
   crawl->routes_ = std::make_unique<ShardRoutes>(*crawl->web_, shards);
   crawl->wake_ns_.assign(shards, -1);
-  if (shards > 1) {
+  if (options.alone) {
+    const Options::Wakes wakes{.shard = [raw = crawl.get()] { raw->WakeShard(0); },
+                               .driver = [raw = crawl.get()] { raw->WakeDriver(); }};
+    ASSIGN_OR_RETURN(crawl->exchange_, options.make_exchange(crawl->env_, *crawl->manifest_, wakes));
+  } else if (shards > 1) {
     crawl->exchange_ = std::make_unique<MemoryExchange>(MemoryExchange::Options{
         .shards = shards, .bytes = options.exchange_bytes, .wake = [raw = crawl.get()](uint32_t to) {
           raw->WakeShard(to);
         }});
   }
-  shard.shards = shards;
+  shard.shards = options.shards;
   shard.limits = std::make_shared<Limits>(Limits::Options{shard.max_pages, shard.max_bytes, shard.max_time_ns});
   OutputPort& writes = *crawl;
   Driver::Parts parts{.env = env,
@@ -66,9 +70,10 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
                       .shards = {},
                       .exchange = crawl->exchange_.get(),
                       .others = {crawl->key_.get()}};
-  for (shard.shard = 0; shard.shard < shards; ++shard.shard) {
-    const ShardPorts ports{crawl->routes_->port(shard.shard), writes,
-                           shards > 1 ? &crawl->exchange_->port(shard.shard) : nullptr};
+  for (uint32_t seat = 0; seat < shards; ++seat) {
+    shard.shard = options.alone.value_or(seat);
+    const ShardPorts ports{crawl->routes_->port(seat), writes,
+                           crawl->exchange_ ? &crawl->exchange_->port(shard.shard) : nullptr};
     ASSIGN_OR_RETURN(auto opened,
                      Shard::Open(crawl->env_, *crawl->manifest_, crawl->merges_, ports, shard, crawl->Now()));
     parts.shards.push_back(opened.get());
@@ -92,7 +97,7 @@ Status VirtualCrawl::Seed() {
 }
 
 void VirtualCrawl::OnPage(PageResult&& result) {
-  const uint32_t shard = ShardOfFetch(result.id);
+  const uint32_t shard = SeatOf(ShardOfFetch(result.id));
   std::vector<PageResult> pages;
   pages.push_back(std::move(result));
   driver_->AddPages(shard, std::move(pages));
@@ -220,11 +225,21 @@ void VirtualCrawl::SetBackground() {
   });
 }
 
-Status VirtualCrawl::Run(uint64_t max_events) {
-  constexpr uint64_t kIdleTicks = 100'000;
+Status VirtualCrawl::Begin() {
   if (!begun_) RETURN_IF_ERROR(driver_->Begin());
   begun_ = true;
   for (uint32_t shard = 0; shard < shards_.size(); ++shard) WakeAt(shard, driver_->NextTurn(shard));
+  return {};
+}
+
+Status VirtualCrawl::AfterEvent() {
+  if (!driver_->over()) TickIfDue();
+  return driver_->status();
+}
+
+Status VirtualCrawl::Run(uint64_t max_events) {
+  constexpr uint64_t kIdleTicks = 100'000;
+  RETURN_IF_ERROR(Begin());
   for (uint64_t step = 0; step < max_events && !driver_->over(); ++step) {
     TickIfDue();
     if (driver_->over()) break;

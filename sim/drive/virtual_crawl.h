@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,15 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
     // For each shard. The key is used for a new crawl; a resumed one has its own.
     ShardOptions shard;
     uint32_t shards = 1;
+    // If set, only this one of those shards is here, and `make_exchange` gives its exchange, which may call these until
+    // it is destroyed.
+    std::optional<uint32_t> alone = {};
+    struct Wakes {
+      std::function<void()> shard;
+      std::function<void()> driver;
+    };
+    std::function<Result<std::unique_ptr<ShardExchange>>(Env& env, const Manifest& manifest, const Wakes& wakes)>
+        make_exchange = {};
     uint64_t exchange_bytes = uint64_t{1} << 20;
     VirtualWeb::Options web;
     Judge::Options judge;
@@ -77,6 +87,9 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
 
   // Adds the world's seeds, if the crawl is new.
   Status Seed();
+  // For an owner with several crawls at one time: Begin, then AfterEvent after each event of VirtualTime, whosever it was.
+  Status Begin();
+  Status AfterEvent();
   // Runs until the crawl is over, or `max_events` have passed.
   Status Run(uint64_t max_events = ~uint64_t{0});
   void RequestStop() { driver_->RequestStop(); }
@@ -103,6 +116,7 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
   void OnOpen(int64_t unix_ns, uint64_t connection, std::string_view address, uint16_t port) override;
   void OnClose(int64_t unix_ns, uint64_t connection) override;
   void OnDns(int64_t unix_ns, std::string_view name, std::string_view type, int rcode) override;
+  uint32_t SeatOf(uint32_t shard) const { return options_.alone ? 0 : shard; }
   Moment Now() const { return {time_.NowNs(), time_.UnixNs()}; }
   void WakeShard(uint32_t shard) override { WakeAt(shard, time_.NowNs()); }
   void WakeDriver() override { tick_wanted_ = true; }
@@ -150,7 +164,7 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
   std::unique_ptr<Outputs> outputs_;
   std::unique_ptr<VirtualWeb> web_;
   std::unique_ptr<ShardRoutes> routes_;
-  std::unique_ptr<MemoryExchange> exchange_;
+  std::unique_ptr<ShardExchange> exchange_;
   std::vector<std::unique_ptr<Shard>> shards_;
   // Pending events of a crawl that was cut must not reach it.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -13,6 +13,7 @@ namespace portolan {
 namespace {
 
 constexpr int64_t kNever = LinkSender::kNever;
+constexpr int64_t kAwayNs = 100 * kMillisecond;  // between two looks whether the server is back
 constexpr size_t kRaisesAMessage = 4096;
 
 std::string SpillName(uint32_t to) { return fmt::format("links-to-{}", to); }
@@ -120,6 +121,7 @@ int64_t ExchangeWire::Work(int64_t max_wait_ns) {
   }
   if (busy) return 0;
   const int64_t now_ns = transport_.NowNs();
+  if (transport_.status().state == TransportState::kAway) return kAwayNs;
   int64_t next_ns = std::min(report_at_ns_, sender_->NextPump());
   for (const int64_t since_ns : open_since_ns_) {
     if (since_ns > 0) next_ns = std::min(next_ns, since_ns + options_.flush_ns);

@@ -229,7 +229,7 @@ Status LinkSender::Pump() {
   }
   if (status.reconnects != reconnects_) {
     reconnects_ = status.reconnects;
-    for (const auto& lane : lanes_) lane->suspect = true;
+    for (uint32_t to = 0; to < options_.shards; ++to) lanes_[to]->suspect = to != options_.sender;
   }
   for (uint32_t to = 0; to < options_.shards; ++to) {
     if (to == options_.sender) continue;

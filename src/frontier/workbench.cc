@@ -118,6 +118,7 @@ void Workbench::OnGranted(const AddressNotice& notice, int64_t now_ns) {
   const int64_t until_ns = ends ? notice.asked_ns + terms_.lease_ns : kNever;
   // An answer that was too slow; a question was sent again, or will be.
   if (until_ns <= now_ns || notice.asked_ns > entry.asked_ns) return;
+  const bool more = entry.lease == Lease::kAsked || until_ns > entry.until_ns;
   if (entry.lease == Lease::kAsked) {
     entry.lease = Lease::kHeld;
     entry.recalled = entry.hit = false;
@@ -125,17 +126,27 @@ void Workbench::OnGranted(const AddressNotice& notice, int64_t now_ns) {
     entry.free_ns = std::max(entry.free_ns, now_ns + (ends ? ByOtherClock(notice.free_in_ns) : notice.free_in_ns));
   }
   entry.until_ns = std::max(entry.until_ns, until_ns);
-  if (ends) SetLeaseTimer(ip, std::max(now_ns + 1, entry.until_ns - terms_.lease_ns / 2));
+  // An owner that gives no more time, because others wait, is not asked more often for it.
+  if (ends && more) {
+    const int64_t half_ns = entry.until_ns - terms_.lease_ns / 2;
+    SetLeaseTimer(ip, std::max(half_ns, std::min(now_ns + terms_.retry_ns, entry.until_ns)));
+  }
   Refresh(ip);
 }
 
 void Workbench::OnRecalled(const AddressNotice& notice, int64_t now_ns) {
   now_ns_ = now_ns;
   const uint32_t ip = Find(notice.address);
-  // Otherwise it is already being returned.
-  if (ip == kNoIp || ips_[ip].lease != Lease::kHeld || ips_[ip].session != notice.session) return;
-  ips_[ip].recalled = true;
-  Refresh(ip);
+  if (ip != kNoIp && ips_[ip].session == notice.session && ips_[ip].lease != Lease::kNone) {
+    if (ips_[ip].lease == Lease::kAsked) return;  // it was faster than the grant, and comes again
+    ips_[ip].recalled = true;
+    Refresh(ip);
+    return;
+  }
+  // It is over. If notices may be lost, so may be the one that returned it; what an earlier process did is not known.
+  if (terms_.lease_ns == 0 || !OfOneProcess(notice.session, FirstSession(terms_.epoch))) return;
+  const int64_t free_in_ns = ip != kNoIp && ips_[ip].free_ns > now_ns ? ips_[ip].free_ns - now_ns : 0;
+  notices_.push_back({AddressNotice::Kind::kReturned, notice.address, notice.session, 0, free_in_ns});
 }
 
 // For an address that other shards want.

@@ -1,0 +1,258 @@
+// Crawls on 2, 5 and 16 machines in virtual time: late, lost and doubled messages, machines that die and are cut off.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+
+#include "sim/cluster/virtual_cluster.h"
+#include "sim/drive/whole_crawl.h"
+
+namespace portolan::sim {
+namespace {
+
+struct Faults {
+  int deaths = 0;
+  int cuts = 0;        // of one machine, some longer than its lease
+  int server_away = 0;
+};
+
+struct Report {
+  Account account;
+  uint64_t finished = 0;  // URLs, of all shards
+  uint64_t unique = 0;
+  uint64_t events = 0;
+  uint64_t deaths = 0;
+  ClusterExchange::Counters exchange;
+  VirtualNats::Counts nats;
+  double days = 0;
+};
+
+class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
+ protected:
+  static Setting Small(uint32_t shards) {
+    Setting setting;
+    setting.profile = "demo";
+    setting.set = {{"domains", "60"}, {"pages", "1200"}};
+    setting.connections = 64;
+    setting.memory = uint64_t{32 * shards} << 20;
+    setting.shards = shards;
+    setting.checkpoint_ns = 20 * kSecond;
+    return setting;
+  }
+
+  static VirtualCluster::Options MakeCluster(const Setting& setting, uint64_t seed) {
+    VirtualCluster::Options options;
+    options.crawl = MakeOptions(setting);
+    options.crawl.checkpoint_step_ns = kSecond / 5;
+    options.crawl.shard.frontier.lease_ns = 20 * kSecond;
+    options.nats.shards = setting.shards;
+    options.nats.seed = seed;
+    return options;
+  }
+
+  // `judge` allows what a death explains: what came after the last checkpoint is fetched again.
+  static Report Crawl(const Setting& setting, uint64_t seed, const Faults& faults,
+                      const std::function<void(VirtualCluster::Options&)>& change = {}) {
+    const auto world = MakeWorld(setting);
+    VirtualTime time(kBegin);
+    Judge::Options rules = MakeRules(setting, true);
+    if (faults.deaths + faults.cuts + faults.server_away > 0) {
+      rules.rules.fetches_per_url = 1000;
+      rules.rules.gap_from_end = false;  // requests that were running have no end
+    }
+    Judge judge(*world, rules);
+    VirtualCluster::Options options = MakeCluster(setting, seed);
+    if (change) change(options);
+    VirtualCluster cluster(*world, time, judge, options);
+    Report report;
+    const Status begun = cluster.Begin();
+    EXPECT_TRUE(begun) << begun.error().ToString();
+    std::mt19937_64 random(seed);
+    // At random moments of the first two minutes, which is where most happens, and later ones.
+    const auto moment = [&] { return static_cast<int64_t>(random() % 300) * kSecond + static_cast<int64_t>(random() % kSecond); };
+    const auto node = [&] { return static_cast<uint32_t>(random() % setting.shards); };
+    for (int i = 0; i < faults.deaths; ++i) {
+      const CrashMode mode = random() % 2 == 0 ? CrashMode::kTorn : CrashMode::kKeepAll;
+      time.At(moment(), [&cluster, shard = node(), mode] { cluster.Kill(shard, mode); });
+    }
+    for (int i = 0; i < faults.cuts; ++i) {
+      const int64_t length_ns = static_cast<int64_t>(1 + random() % 25) * kSecond;
+      time.At(moment(), [&cluster, &time, shard = node(), length_ns] {
+        cluster.nats().Cut(shard, time.NowNs() + length_ns);
+      });
+    }
+    for (int i = 0; i < faults.server_away; ++i) {
+      time.At(moment(), [&cluster, &time] { cluster.nats().CutAll(time.NowNs() + 7 * kSecond); });
+    }
+    const Status status = cluster.Run(20'000'000);
+    EXPECT_TRUE(status) << status.error().ToString();
+    cluster.AddCounters();
+    report.exchange = cluster.total();
+    report.nats = cluster.nats().counts();
+    report.events = cluster.events();
+    report.deaths = cluster.deaths();
+    if (!status) {
+      std::printf("at %.1f s, %llu events\n", static_cast<double>(time.NowNs()) * 1e-9,
+                  static_cast<unsigned long long>(cluster.events()));
+      for (uint32_t shard = 0; shard < setting.shards; ++shard) {
+        if (!cluster.runs(shard)) continue;
+        VirtualCrawl& crawl = cluster.crawl(shard);
+        const auto counts = crawl.shard().frontier().counts();
+        std::printf("shard %u, epoch %llu: %s, state %d, %llu finished, %llu in the frontier, in flight %zu, next %.3f s\n",
+                    shard, static_cast<unsigned long long>(cluster.epoch(shard)), crawl.driver().state().c_str(),
+                    static_cast<int>(crawl.shard().state()),
+                    static_cast<unsigned long long>(crawl.shard().TakeCensus().finished),
+                    static_cast<unsigned long long>(counts.urls()), crawl.shard().in_flight(),
+                    static_cast<double>(crawl.driver().NextTurn(0) - time.NowNs()) * 1e-9);
+      }
+      return report;
+    }
+    for (uint32_t shard = 0; shard < setting.shards; ++shard) {
+      EXPECT_EQ(cluster.crawl(shard).driver().state(), "done");
+      report.finished += cluster.crawl(shard).shard().TakeCensus().finished;
+      report.unique += cluster.crawl(shard).shard().seen().counts().unique;
+      EXPECT_TRUE(cluster.crawl(shard).shard().frontier().CheckInvariants());
+    }
+    ReachOptions reach;
+    reach.unix_ns = kBegin;
+    const Reach reachable = Enumerate(*world, reach);
+    judge.Cover([&](const std::function<void(uint64_t)>& each) {
+      for (uint64_t page = 0; page < world->TotalPages(); ++page) {
+        if (reachable.Has(page)) each(page);
+      }
+    });
+    report.account = judge.Finish(time.UnixNs());
+    report.days = static_cast<double>(time.NowNs()) / 86400e9;
+    return report;
+  }
+
+  static void ExpectExact(const Report& report, const Setting& setting) {
+    EXPECT_EQ(report.account.TotalViolations(), 0U) << AccountTable(report.account);
+    EXPECT_EQ(report.account.missed, 0U);
+    EXPECT_EQ(report.account.fetched_of_reachable, report.account.reachable);
+    // Every URL that one process would find has ended once, at its shard.
+    static std::map<std::string, uint64_t> known;
+    std::string key = setting.profile;
+    for (const auto& [name, value] : setting.set) key += "," + name + "=" + value;
+    if (!known.contains(key)) {
+      Setting whole = setting;
+      whole.shards = 1;
+      whole.memory = uint64_t{160} << 20;
+      MemEnv env;
+      known[key] = CrawlWhole(whole, env, "state", true).urls;
+    }
+    EXPECT_EQ(report.finished, known[key]);
+    EXPECT_EQ(report.unique, report.finished);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Shards, ClusterCrawlTest, testing::Values(2U, 5U, 16U));
+
+TEST_P(ClusterCrawlTest, FetchesExactlyTheReachableSetOnce) {
+  const Setting setting = Small(GetParam());
+  const Report report = Crawl(setting, 1, {});
+  ExpectExact(report, setting);
+  EXPECT_EQ(report.account.pages_fetched, report.account.reachable);
+  EXPECT_EQ(report.deaths, 0U);
+}
+
+TEST_P(ClusterCrawlTest, LosesNothingWhenMachinesDieAndAreCutOff) {
+  const Setting setting = Small(GetParam());
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
+    SCOPED_TRACE(seed);
+    const Report report = Crawl(setting, seed, {.deaths = 4, .cuts = 4, .server_away = 1});
+    ExpectExact(report, setting);
+    EXPECT_GE(report.deaths, 4U);
+  }
+}
+
+// Half of all domains share two addresses, which all machines want.
+TEST_P(ClusterCrawlTest, AddressesAreSharedPolitelyWhateverHappens) {
+  Setting setting = Small(GetParam());
+  setting.set = {{"domains", "40"}, {"pages", "500"}, {"shared_address", "0.9"}, {"shared_addresses", "2"}};
+  setting.ip_delay_ns = 2 * kSecond;
+  const Report quiet = Crawl(setting, 3, {});
+  ExpectExact(quiet, setting);
+  EXPECT_EQ(quiet.account.pages_fetched, quiet.account.reachable);
+  EXPECT_GT(quiet.exchange.notices_sent, 100U);
+  const Report hard = Crawl(setting, 4, {.deaths = 4, .cuts = 4, .server_away = 1});
+  ExpectExact(hard, setting);
+  if (std::getenv("PORTOLAN_TELL") != nullptr) {
+    std::printf("quiet %llu events, %.0f s, %llu notices; hard %llu events, %.0f s, %llu notices\n",
+                static_cast<unsigned long long>(quiet.events), quiet.days * 86400,
+                static_cast<unsigned long long>(quiet.exchange.notices_sent),
+                static_cast<unsigned long long>(hard.events), hard.days * 86400,
+                static_cast<unsigned long long>(hard.exchange.notices_sent));
+  }
+}
+
+// A window and a stream with room for a few batches, and a disk for few more: results wait, and nothing is lost.
+TEST_P(ClusterCrawlTest, FullStreamsAndDisksPushBack) {
+  const Setting setting = Small(GetParam());
+  const Report report =
+      Crawl(setting, 5, {.deaths = 3, .cuts = 3, .server_away = 1}, [](VirtualCluster::Options& options) {
+        options.exchange.window_bytes = 600;
+        options.exchange.out_bytes = 300;
+        options.exchange.in_bytes = 500;
+        options.exchange.spill_bytes = 3000;
+        options.nats.stream_bytes = 6000;
+        options.crawl.checkpoint_ns = 3 * kSecond;  // which makes room in the streams
+      });
+  ExpectExact(report, setting);
+  EXPECT_GT(report.nats.full, 0U);
+  EXPECT_GT(report.exchange.spilled, 0U);
+}
+
+TEST_P(ClusterCrawlTest, WithBudgetsToo) {
+  Setting setting = Small(GetParam());
+  setting.budgets = true;
+  setting.memory = uint64_t{40 * GetParam()} << 20;
+  ExpectExact(Crawl(setting, 6, {.deaths = 3, .cuts = 3, .server_away = 1}), setting);
+}
+
+// Minutes: --gtest_also_run_disabled_tests.
+TEST_P(ClusterCrawlTest, DISABLED_ManySeeds) {
+  uint64_t deaths = 0;
+  uint64_t events = 0;
+  uint64_t resent = 0;
+  uint64_t doubled = 0;
+  const char* const first = std::getenv("PORTOLAN_FIRST_SEED");
+  const uint64_t begin = first == nullptr ? 1000 : std::strtoull(first, nullptr, 10);
+  for (uint64_t seed = begin; seed < begin + 40 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Setting setting = Small(GetParam());
+    setting.set = {{"domains", "40"}, {"pages", "500"}};
+    if (seed % 2 == 0) {
+      setting.set.insert(setting.set.end(), {{"shared_address", "0.9"}, {"shared_addresses", "2"}});
+      setting.ip_delay_ns = kSecond;
+    }
+    const bool tight = seed % 3 == 0;
+    const Report report = Crawl(setting, seed, {.deaths = 6, .cuts = 6, .server_away = 2},
+                                [&](VirtualCluster::Options& options) {
+                                  options.crawl.checkpoint_ns = static_cast<int64_t>(2 + seed % 20) * kSecond;
+                                  if (!tight) return;
+                                  options.exchange.window_bytes = 600;
+                                  options.exchange.out_bytes = 300;
+                                  options.exchange.in_bytes = 500;
+                                  options.exchange.spill_bytes = 3000;
+                                  options.nats.stream_bytes = 6000;
+                                });
+    ExpectExact(report, setting);
+    deaths += report.deaths;
+    events += report.events;
+    resent += report.exchange.resent;
+    doubled += report.exchange.duplicates + report.nats.duplicates;
+  }
+  std::printf("%u shards, 40 seeds from %llu: %llu deaths, %llu events, %llu batches from outboxes, %llu doubled\n",
+              GetParam(), static_cast<unsigned long long>(begin), static_cast<unsigned long long>(deaths),
+              static_cast<unsigned long long>(events), static_cast<unsigned long long>(resent),
+              static_cast<unsigned long long>(doubled));
+}
+
+}  // namespace
+}  // namespace portolan::sim
