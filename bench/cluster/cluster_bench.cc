@@ -3,6 +3,8 @@
 //
 // The links are those of bench seen's pages that lead to other hosts, each with the page where it was found, as shards
 // send them. Checked: every receiver gets exactly its links.
+//
+// Then whole crawls: what dividing one among nodes costs (efficiency.h).
 
 #include <nats/nats.h>
 
@@ -15,6 +17,7 @@
 
 #include "base/hash.h"
 #include "bench/benchmark.h"
+#include "bench/cluster/efficiency.h"
 #include "bench/flags.h"
 #include "bench/seen/link_stream.h"
 #include "cluster/link_receiver.h"
@@ -85,6 +88,12 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
   uint64_t links = 500'000;
   CLI::App app("Links per second through JetStream between shards, beside bare JetStream.", "portolan bench cluster");
   app.add_option("--links", links, "links that are sent")->capture_default_str()->check(CLI::Range(1000, 20'000'000));
+  EfficiencyOptions crawls;
+  bool no_crawls = false;
+  app.add_option("--pages", crawls.pages, "pages of the web that is crawled with 1, 2 and 4 nodes")
+      ->capture_default_str()
+      ->check(CLI::Range(100, 1'000'000));
+  app.add_flag("--no-crawls", no_crawls, "only the exchange");
   RETURN_IF_ERROR(ParseFlags(app, argc, argv));
   if (!NatsServer::Installed()) return Fail(ErrorCode::kNotFound, "nats-server is not installed");
   NatsServer server;
@@ -198,6 +207,10 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
   row("send until stored", send_wall, send_processor);
   row("take", take_wall, take_processor);
   row("bare JetStream, ready batches", bare_wall, bare_processor);
+  nlohmann::ordered_json divided;
+  if (!no_crawls) {
+    ASSIGN_OR_RETURN(divided, MeasureEfficiency(crawls, report));
+  }
   return nlohmann::ordered_json{{"links", messages.size()},
                                 {"batches", batches.size()},
                                 {"bytes_per_link", static_cast<double>(raw) / count},
@@ -209,7 +222,8 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
                                 {"bare_links_per_s", count / bare_wall},
                                 {"bare_links_per_cpu_s", count / bare_processor},
                                 {"bare_bytes", bare_bytes},
-                                {"send_to_bare", bare_wall / send_wall}};
+                                {"send_to_bare", bare_wall / send_wall},
+                                {"crawls", divided}};
 }
 
 }  // namespace

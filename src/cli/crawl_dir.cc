@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <vector>
+
 #include "cli/crawl_place.h"
+#include "cli/shard_dirs.h"
 #include "crawl/engine.h"
 #include "disk/manifest.h"
 #include "io/env.h"
@@ -20,6 +23,11 @@ Status CheckFormat(const std::string& dir) {
 Result<Config> LoadCrawlConfig(const std::string& dir) {
   const std::string path = JoinPath(dir, kConfigFile);
   if (!Env::Posix().Exists(path)) {
+    if (const std::vector<std::string> shards = ShardDirsIn(dir); !shards.empty()) {
+      return Fail(ErrorCode::kNotFound, fmt::format("{}: holds {} shards of a cluster, each with results of its own: "
+                                                    "name one of them, for example {}",
+                                                    dir, shards.size(), shards.front()));
+    }
     return Fail(ErrorCode::kNotFound, fmt::format("{}: there is no crawl here (no {})", dir, kConfigFile));
   }
   RETURN_IF_ERROR(CheckFormat(dir));

@@ -75,7 +75,8 @@ struct Child {
   std::unique_ptr<ChildProcess> process;  // null: it does not run
   std::vector<int64_t> deaths;
   int64_t start_at_ns = 0;
-  bool finished = false;  // it ended by itself, and well
+  bool finished = false;     // it ended by itself, and well
+  int64_t processor_ns = 0;  // of all its processes that ended
 };
 
 class LocalCluster {
@@ -84,6 +85,12 @@ class LocalCluster {
 
   Result<ClusterView> Run();
   int exit_code() const { return exit_code_; }  // of a node that failed
+  double NodesSeconds() const {                 // of processor time
+    int64_t sum = 0;
+    for (const Child& node : nodes_) sum += node.processor_ns;
+    return static_cast<double>(sum) * 1e-9;
+  }
+  double ServerSeconds() const { return static_cast<double>(server_.processor_ns) * 1e-9; }
 
  private:
   Status Prepare();
@@ -224,6 +231,7 @@ Status LocalCluster::Watch(Child& child) {
   if (child.process) {
     const auto ending = child.process->Ended();
     if (!ending) return {};
+    child.processor_ns += ending->processor_ns;
     child.process.reset();
     const bool is_node = &child != &server_;
     if (is_node && !ending->signalled) {
@@ -312,7 +320,9 @@ Result<ClusterView> LocalCluster::Run() {
       // The server is needed until the last node has ended.
       if (const Status status = Watch(server_); !status && failed) failed = status;
       for (Child& node : nodes_) {
-        if (node.process && node.process->Ended()) node.process.reset();
+        if (!node.process || !node.process->Ended()) continue;
+        node.processor_ns += node.process->Ended()->processor_ns;
+        node.process.reset();
       }
       if (all_ended()) break;
       if (Now() > kill_at_ns) {
@@ -329,16 +339,20 @@ Result<ClusterView> LocalCluster::Run() {
   cluster_.reset();
   if (server_.process) {
     server_.process->Signal(SIGTERM);
-    if (!server_.process->Wait(10 * kSecond)) server_.process.reset();
+    if (server_.process->Wait(10 * kSecond)) server_.processor_ns += server_.process->Ended()->processor_ns;
+    server_.process.reset();
   }
   RETURN_IF_ERROR(failed);
   return *view_;
 }
 
-void PrintEnd(const ClusterView& view, const LocalClusterOptions& options, double seconds) {
+void PrintEnd(const ClusterView& view, const LocalClusterOptions& options, double seconds,
+              const LocalCluster& cluster) {
   if (options.json) {
     auto json = ClusterViewToJson(view, kLocalCluster);
     json["seconds"] = seconds;
+    json["nodes_processor_s"] = cluster.NodesSeconds();
+    json["nats_processor_s"] = cluster.ServerSeconds();
     fmt::print("{}\n", json.dump(2));
     return;
   }
@@ -370,7 +384,7 @@ int RunLocalCluster(LocalClusterOptions options) {
     const int code = ComplainOfNats(view.error());
     return cluster.exit_code() != kExitOk ? cluster.exit_code() : code;
   }
-  PrintEnd(*view, options, static_cast<double>(Clock::Real().NowNs() - begin_ns) * 1e-9);
+  PrintEnd(*view, options, static_cast<double>(Clock::Real().NowNs() - begin_ns) * 1e-9, cluster);
   return view->state == "done" && view->pages == 0 ? kExitVerdict : kExitOk;
 }
 

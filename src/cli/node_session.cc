@@ -23,6 +23,7 @@
 #include "cluster/node_record.h"
 #include "cluster/shard_leases.h"
 #include "cluster/shard_place.h"
+#include "crawl/wiring.h"
 #include "io/process.h"
 #include "io/rng.h"
 #include "io/stop_signals.h"

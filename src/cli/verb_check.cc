@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
 #include "cli/verb_app.h"
+#include "cli/shard_dirs.h"
 #include "cli/verbs.h"
 #include "crawl/crawl_check.h"
 #include "crawl/progress.h"
@@ -100,6 +101,38 @@ void Print(const CrawlCheck& check, const std::string& dir, bool repaired) {
              check.torn.size(), repaired ? "cut" : "'portolan resume' cuts it and fetches those pages again");
 }
 
+int CheckOne(const std::string& dir, CrawlCheckOptions how, bool json, bool more) {
+  const auto config = LoadCrawlConfig(dir);
+  if (!config) return Complain(config.error());
+  const auto options = WireCrawl(*config, dir, config->crawl.seeds, PORTOLAN_VERSION);
+  if (!options) return Complain(options.error());
+  Result<CrawlCheck> check;
+  {
+    ProgressLine line;
+    how.temp_dir = TempDirectory();
+    how.progress = [&](uint64_t read, uint64_t all) { line.Show(read, all); };
+    check = CheckCrawl(Env::Posix(), *options, how);
+  }
+  if (!check) return Complain(check.error());
+  const bool repaired = how.repair && check->ok();
+  if (json) {
+    fmt::print("{}{}\n", ToJson(*check, repaired), more ? "," : "");
+  } else {
+    Print(*check, dir, repaired);
+  }
+  return check->ok() ? kExitOk : kExitVerdict;
+}
+
+
+// Each directory is checked alone; the worst answer is that of all. As JSON it is an array.
+int CheckAll(const std::vector<std::string>& dirs, const CrawlCheckOptions& how, bool json) {
+  int worst = kExitOk;
+  if (json) fmt::print("[\n");
+  for (size_t i = 0; i < dirs.size(); ++i) worst = std::max(worst, CheckOne(dirs[i], how, json, i + 1 < dirs.size()));
+  if (json) fmt::print("]\n");
+  return worst;
+}
+
 }  // namespace
 
 int RunCheck(int argc, char** argv) {
@@ -120,25 +153,8 @@ int RunCheck(int argc, char** argv) {
       "Record ids and index lines are compared in 128 MiB of memory; for more than a million of them\n"
       "temporary files in TMPDIR (or /tmp) take 32 bytes each.");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  const auto config = LoadCrawlConfig(dir);
-  if (!config) return Complain(config.error());
-  const auto options = WireCrawl(*config, dir, config->crawl.seeds, PORTOLAN_VERSION);
-  if (!options) return Complain(options.error());
-  Result<CrawlCheck> check;
-  {
-    ProgressLine line;
-    how.temp_dir = TempDirectory();
-    how.progress = [&](uint64_t read, uint64_t all) { line.Show(read, all); };
-    check = CheckCrawl(Env::Posix(), *options, how);
-  }
-  if (!check) return Complain(check.error());
-  const bool repaired = how.repair && check->ok();
-  if (json) {
-    fmt::print("{}\n", ToJson(*check, repaired));
-  } else {
-    Print(*check, dir, repaired);
-  }
-  return check->ok() ? kExitOk : kExitVerdict;
+  if (const std::vector<std::string> shards = ShardDirsIn(dir); !shards.empty()) return CheckAll(shards, how, json);
+  return CheckOne(dir, how, json, /*more=*/false);
 }
 
 }  // namespace portolan

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
 #include "cli/verb_app.h"
+#include "cli/shard_dirs.h"
 #include "cli/verbs.h"
 #include "crawl/locate_url.h"
 #include "crawl/partition.h"
@@ -104,6 +105,23 @@ Result<Listing> List(const std::string& dir, const DomainListOptions& options) {
   return listing;
 }
 
+// A domain is in one shard, so the first of all directories are among the first of each.
+Result<Listing> ListAll(const std::vector<std::string>& dirs, const DomainListOptions& options) {
+  Listing all;
+  for (const std::string& dir : dirs) {
+    ASSIGN_OR_RETURN(Listing one, List(dir, options));
+    all.reputation = std::min(all.reputation, one.reputation);
+    all.checkpoint_unix_ns = all.checkpoint_unix_ns == 0 ? one.checkpoint_unix_ns
+                                                         : std::min(all.checkpoint_unix_ns, one.checkpoint_unix_ns);
+    all.totals += one.totals;
+    all.lines.insert(all.lines.end(), one.lines.begin(), one.lines.end());
+  }
+  std::ranges::sort(all.lines,
+                    [&](const DomainLine& a, const DomainLine& b) { return ComesFirst(a, b, options.order); });
+  if (all.lines.size() > options.count) all.lines.resize(options.count);
+  return all;
+}
+
 std::string HashOf(const DomainLine& line) { return fmt::format("{:016x}", line.pld); }
 
 void PrintJson(const Listing& listing) {
@@ -191,7 +209,9 @@ int RunDomains(int argc, char** argv) {
       "  portolan domains crawl --by urls --filter .edu");
   if (const auto code = app.Parse(argc, argv)) return *code;
   options.order = by == "urls" ? DomainOrder::kPassed : DomainOrder::kInDegree;
-  const auto config = LoadCrawlConfig(dir);
+  std::vector<std::string> dirs = ShardDirsIn(dir);
+  if (dirs.empty()) dirs.push_back(dir);
+  const auto config = LoadCrawlConfig(dirs.front());
   if (!config) return Complain(config.error());
   if (!config->budget.enabled) {
     PrintError(
@@ -200,7 +220,7 @@ int RunDomains(int argc, char** argv) {
                     dir));
     return kExitBadInput;
   }
-  const auto listing = List(dir, options);
+  const auto listing = ListAll(dirs, options);
   if (!listing) return Complain(listing.error());
   if (json) {
     PrintJson(*listing);

@@ -11,6 +11,7 @@
 #include "cli/crawl_dir.h"
 #include "cli/crawl_place.h"
 #include "cli/status_file.h"
+#include "cli/shard_dirs.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/progress.h"
@@ -154,6 +155,40 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
   if (!running && (left > 0 || state != "done")) fmt::print("  go on      portolan resume {}\n", dir);
 }
 
+// The shards that are in one directory, with their sum.
+int StatusOfShards(const std::string& dir, const std::vector<std::string>& shards, bool json) {
+  constexpr const char* kSummed[] = {"pages",   "wire_bytes", "fetches", "urls_seen", "waiting",
+                                     "at_gate", "unanswered", "in_flight"};
+  Json sum = {{"shards", Json::array()}};
+  for (const char* const name : kSummed) sum[name] = uint64_t{0};
+  for (const std::string& shard : shards) {
+    const auto text = ReadWholeFile(Env::Posix(), JoinPath(shard, kStatusFile));
+    Json status = text ? Json::parse(*text, nullptr, false) : Json::object();
+    if (!status.is_object()) status = Json::object();
+    status["directory"] = shard;
+    status["process_running"] = IsRunning(shard);
+    for (const char* const name : kSummed) sum[name] = sum[name].get<uint64_t>() + status.value(name, uint64_t{0});
+    sum["shards"].push_back(std::move(status));
+  }
+  if (json) {
+    fmt::print("{}\n", sum.dump(2));
+    return kExitOk;
+  }
+  fmt::print("{}: {} shards\n", dir, shards.size());
+  fmt::print("  pages      {}, {} received\n", sum["pages"].get<uint64_t>(),
+             FormatBytes(sum["wire_bytes"].get<uint64_t>()));
+  fmt::print("  known      {} URLs: {} waiting, {} at robots.txt, {} unchecked, {} in flight\n",
+             sum["urls_seen"].get<uint64_t>(), sum["waiting"].get<uint64_t>(), sum["at_gate"].get<uint64_t>(),
+             sum["unanswered"].get<uint64_t>(), sum["in_flight"].get<uint64_t>());
+  for (const Json& status : sum["shards"]) {
+    fmt::print("  {}: {}{}, {}, {} waiting\n", status.value("directory", "?"), status.value("state", "?"),
+               status.value("process_running", false) ? "" : " (no process works on it)",
+               Counted(status.value("pages", 0ULL), "page"), status.value("waiting", 0ULL));
+  }
+  fmt::print("  more       portolan status {}\n", shards.front());
+  return kExitOk;
+}
+
 }  // namespace
 
 int RunStatus(int argc, char** argv) {
@@ -163,6 +198,7 @@ int RunStatus(int argc, char** argv) {
   app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
   app->add_flag("--json", json, "As one JSON object");
   if (const auto code = app.Parse(argc, argv)) return *code;
+  if (const std::vector<std::string> shards = ShardDirsIn(dir); !shards.empty()) return StatusOfShards(dir, shards, json);
   if (!Env::Posix().Exists(JoinPath(dir, kConfigFile))) {
     PrintError(fmt::format("{}: there is no crawl here (no {})", dir, kConfigFile));
     return kExitBadInput;

@@ -14,6 +14,7 @@
 #include "cli/crawl_dir.h"
 #include "cli/crawl_session.h"
 #include "cli/verb_app.h"
+#include "cli/shard_dirs.h"
 #include "cli/verbs.h"
 #include "crawl/locate_url.h"
 #include "crawl/rule_files.h"
@@ -454,6 +455,11 @@ int RunWhy(int argc, char** argv) {
       "  portolan why crawl https://example.org/about\n"
       "The exit code is 0 whatever the answer is.");
   if (const auto code = app.Parse(argc, argv)) return *code;
+  if (const std::vector<std::string> shards = ShardDirsIn(dir); !shards.empty()) {
+    const auto owner = ShardDirFor(shards, url);
+    if (!owner) return Complain(owner.error());
+    dir = *owner;
+  }
   const auto finding = Look(dir, url);
   if (!finding) return Complain(finding.error());
   if (json) {

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,8 +87,12 @@ ChildProcess::~ChildProcess() {
 std::optional<ChildEnding> ChildProcess::Ended() {
   if (ending_) return ending_;
   int status = 0;
-  if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
-  ending_ = WIFSIGNALED(status) ? ChildEnding{true, WTERMSIG(status)} : ChildEnding{false, WEXITSTATUS(status)};
+  rusage used{};
+  if (::wait4(pid_, &status, WNOHANG, &used) != pid_) return std::nullopt;
+  const auto ns = [](const timeval& time) { return time.tv_sec * 1'000'000'000 + time.tv_usec * 1'000; };
+  ending_ = ChildEnding{.signalled = WIFSIGNALED(status),
+                        .code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                        .processor_ns = ns(used.ru_utime) + ns(used.ru_stime)};
   return ending_;
 }
 

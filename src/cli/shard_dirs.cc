@@ -1,0 +1,62 @@
+#include "cli/shard_dirs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/crawl_dir.h"
+#include "cli/crawl_place.h"
+#include "cluster/shard_place.h"
+#include "crawl/hash_key_store.h"
+#include "crawl/partition.h"
+#include "crawl/pay_level.h"
+#include "crawl/wiring.h"
+#include "disk/manifest.h"
+#include "io/env.h"
+#include "url/link.h"
+
+namespace portolan {
+namespace {
+
+void AddShardDirs(const std::string& dir, std::vector<std::string>& dirs) {
+  const auto names = Env::Posix().List(dir);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    const std::string path = JoinPath(dir, name);
+    if (ShardOfDirName(name) && Env::Posix().Exists(JoinPath(path, kConfigFile))) dirs.push_back(path);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ShardDirsIn(const std::string& dir) {
+  std::vector<std::string> dirs;
+  if (Env::Posix().Exists(JoinPath(dir, kConfigFile))) return dirs;
+  AddShardDirs(dir, dirs);
+  if (const auto names = Env::Posix().List(dir)) {
+    for (const std::string& name : *names) {
+      if (name.starts_with("node-")) AddShardDirs(JoinPath(dir, name), dirs);
+    }
+  }
+  std::ranges::sort(dirs, {}, [](const std::string& path) { return path.substr(path.rfind('/') + 1); });
+  return dirs;
+}
+
+Result<std::string> ShardDirFor(const std::vector<std::string>& dirs, const std::string& text) {
+  ASSIGN_OR_RETURN(const Config config, LoadCrawlConfig(dirs.front()));
+  ASSIGN_OR_RETURN(const std::string url, CanonicalSeed(text, config));
+  ASSIGN_OR_RETURN(const Manifest manifest, Manifest::Read(Env::Posix(), StateDirOf(dirs.front())));
+  ASSIGN_OR_RETURN(const HashKey key, HashKeyStore::Read(manifest));
+  ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create(key));
+  uint32_t owner = 0;
+  for (const std::string& dir : dirs) {
+    ASSIGN_OR_RETURN(const std::optional<ShardPlace> place, ReadShardPlace(Env::Posix(), dir));
+    if (!place) continue;
+    owner = ShardOfDomain(domains.Key(url, HostKey(url, key)), place->shards);
+    if (place->shard == owner) return dir;
+  }
+  return Fail(ErrorCode::kNotFound,
+              fmt::format("{} belongs to shard {}, which is not here: ask on the node that has it", url, owner));
+}
+
+}  // namespace portolan

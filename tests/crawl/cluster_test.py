@@ -1,0 +1,287 @@
+"""Crawls of the simulated web by several nodes, with a real nats-server between them.
+
+usage: cluster_test.py PORTOLAN
+
+  - `crawl --nodes 3`, with kill -9 of nodes and of nats-server while it works: everything that can be reached is
+    fetched and archived once, the gaps between requests to hosts and addresses hold over all nodes, and no process is
+    left;
+  - the verbs: init, node, status, pause, resume, move, stop;
+  - what is refused, and what is waited for.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import clusters
+import crawls
+
+PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
+PAGES = int(os.environ.get("CLUSTER_TEST_PAGES", "20000"))
+KILLS = int(os.environ.get("CLUSTER_TEST_KILLS", "5"))
+GAP = "20ms"
+IP_GAP = "2ms"
+
+
+def crawl_flags(web, *more):
+    return [*web.flags(), "--scope", "any", "--delay", GAP, "--ip-delay", IP_GAP, "--max-pages", "0", "--set",
+            "politeness.delay_factor=0", "--set", "checkpoint.interval=1s", *more]
+
+
+def world(pages, seed=1):
+    return ["--profile", "demo", "--seed", seed, "--set", f"pages={pages}", "--set", f"domains={max(40, pages // 40)}",
+            "--set", "https=0"]
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="portolan-cluster-"))
+        self.addCleanup(self.clean)
+
+    def clean(self):
+        outcome = self._outcome
+        failed = any(error for _, error in getattr(outcome, "errors", [])) or getattr(outcome, "success", True) is False
+        if not failed:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:
+            print(f"everything is in {self.folder}", file=sys.stderr)
+
+    def judge(self, web, directory):
+        """The oracle on all requests, and the archives of all shards together."""
+        time.sleep(0.5)  # the web writes its log a moment later
+        judged = crawls.run(PROGRAM, "sim", "check", "--log", web.log, "--json", "--host-gap", GAP, "--ip-gap", IP_GAP,
+                            "--crawl-delay", "--complete")
+        account = json.loads(judged.stdout)
+        self.assertEqual(account["violations"], 0, account["offences"])
+        self.assertEqual(judged.returncode, 0, judged.stderr)
+        captured = collections.Counter()
+        for shard in clusters.shard_dirs(directory):
+            captured.update(values["url"] for _, _, values in crawls.captures(shard))
+        again = [url for url, count in captured.items() if count > 1]
+        self.assertEqual(again, [], f"{len(again)} URLs are in the archives twice")
+        for shard in clusters.shard_dirs(directory):
+            done = crawls.run(PROGRAM, "check", shard, "--json")
+            self.assertEqual(done.returncode, 0, f"{shard}: {done.stdout} {done.stderr}")
+        return account, captured
+
+    def init(self, nats, web, *flags, shards=3, name="test"):
+        done = crawls.run(PROGRAM, "cluster", "init", "--nats", nats.url, "--name", name, "--shards", shards, *flags,
+                          *crawl_flags(web), *web.ready["seeds"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class OneMachine(Base):
+    def test_nodes_and_server_are_killed_and_nothing_is_lost(self):
+        directory = self.folder / "crawl"
+        chance = random.Random(7)
+        with crawls.Web(PROGRAM, self.folder, *world(PAGES), max_seconds=170) as web:
+            began = time.monotonic()
+            with open(self.folder / "messages", "wb") as messages:
+                process = subprocess.Popen(
+                    [str(part) for part in [PROGRAM, "crawl", "--nodes", 3, "--dir", directory, "--json", "--memory",
+                                            "512M", *crawl_flags(web), *web.ready["seeds"]]],
+                    stdout=subprocess.PIPE, stderr=messages, text=True)
+            self.addCleanup(process.kill)
+            killed = collections.Counter()
+            seen = set()
+            for number in range(KILLS):
+                time.sleep(chance.uniform(1.5, 3.5))
+                if process.poll() is not None:
+                    break
+                kin = clusters.children(process.pid)
+                seen.update(pid for pid, _ in kin)
+                wanted = "nats-server" if number % 3 == 2 else "node"
+                victims = [pid for pid, words in kin if (words[0].endswith("nats-server")) == (wanted == "nats-server")]
+                if not victims:
+                    continue
+                os.kill(chance.choice(victims), signal.SIGKILL)
+                killed[wanted] += 1
+            out, _ = process.communicate(timeout=150)
+            seconds = time.monotonic() - began
+            self.assertEqual(process.returncode, 0, (self.folder / "messages").read_text())
+            summary = json.loads(out)
+            self.assertEqual(summary["state"], "done")
+            self.assertEqual(summary["shards_done"], 3)
+            account, captured = self.judge(web, directory)
+        self.assertTrue(all(clusters.is_gone(pid) for pid in seen), "a process is left")
+        self.assertGreaterEqual(killed["node"], 2, killed)
+        self.assertGreaterEqual(killed["nats-server"], 1, killed)
+        self.assertEqual(len(clusters.shard_dirs(directory)), 3)
+        print(json.dumps({"seconds": round(seconds, 1), "killed": killed, "captures": len(captured),
+                          "pages": summary["pages"], "requests": account.get("requests"),
+                          "epochs": [shard["epoch"] for shard in summary["shards"]]}), file=sys.stderr)
+
+    def test_a_stop_is_clean_and_resume_goes_on_and_nothing_outlives_its_parent(self):
+        directory = self.folder / "crawl"
+        with crawls.Web(PROGRAM, self.folder, *world(3000)) as web:
+            command = [str(part) for part in [PROGRAM, "crawl", "--nodes", 2, "--dir", directory, "--json", "--quiet",
+                                              "--memory", "512M", *crawl_flags(web), *web.ready["seeds"]]]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            crawls.wait_until(lambda: len(clusters.shard_dirs(directory)) == 2, 30, "shards are begun")
+            time.sleep(1)
+            process.send_signal(signal.SIGTERM)
+            out, error = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0, error)
+            self.assertIn(json.loads(out)["state"], ("no node works for it", "done"))
+            # The parent is killed: its children go with it.
+            resume = [PROGRAM, "resume", directory, "--json", "--quiet"]
+            process = subprocess.Popen([str(part) for part in resume], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True)
+            crawls.wait_until(lambda: len(clusters.children(process.pid)) == 3, 30, "all children run")
+            kin = [pid for pid, _ in clusters.children(process.pid)]
+            process.kill()
+            process.communicate()
+            crawls.wait_until(lambda: all(clusters.is_gone(pid) for pid in kin), 10, "the children end")
+            done = crawls.run(*resume)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["state"], "done")
+            self.judge(web, directory)
+        refused = crawls.run(PROGRAM, "resume", clusters.shard_dirs(directory)[0])
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("is one shard of a cluster", refused.stderr)
+
+
+class Verbs(Base):
+    def test_pause_move_and_stop(self):
+        with clusters.Nats(self.folder / "nats") as nats, crawls.Web(PROGRAM, self.folder, *world(3000)) as web:
+            self.init(nats, web, "--lease", "2s", "--nodes", 2, shards=4)
+            nodes = {name: clusters.Node(PROGRAM, nats, self.folder, name, "--memory", "512M")
+                     for name in ("alpha", "beta")}
+            for node in nodes.values():
+                self.addCleanup(node.process.kill)
+            crawls.wait_until(lambda: all(shard["pages"] > 0 for shard in clusters.status(PROGRAM, nats)["shards"]), 30,
+                              "all shards fetch")
+            crawls.run(PROGRAM, "cluster", "pause", "--cluster", "test", "--nats", nats.url)
+            crawls.wait_until(lambda: all(shard["status"]["state"].startswith("paused") and
+                                          shard["status"]["in_flight"] == 0
+                                          for shard in clusters.status(PROGRAM, nats)["shards"]), 20, "all are paused")
+            before = clusters.status(PROGRAM, nats)
+            self.assertEqual(before["state"], "paused")
+            time.sleep(2.5)
+            self.assertEqual(clusters.status(PROGRAM, nats)["pages"], before["pages"])
+            # One shard moves from alpha to beta, which may hold one more.
+            shard = next(one["shard"] for one in before["shards"] if one["holder"] == "alpha")
+            nodes["beta"].stop()
+            nodes["beta"] = clusters.Node(PROGRAM, nats, self.folder, "beta", "--capacity", 3, "--memory", "512M")
+            self.addCleanup(nodes["beta"].process.kill)
+            moved = crawls.run(PROGRAM, "cluster", "move", shard, "beta", "--cluster", "test", "--nats", nats.url)
+            self.assertEqual(moved.returncode, 0, moved.stderr)
+            crawls.wait_until(lambda: clusters.status(PROGRAM, nats)["shards"][shard]["state"] == "stopped, for beta", 30,
+                              "the shard is stopped")
+            name = f"shard-{shard:02}"
+            shutil.copytree(self.folder / "alpha" / name, self.folder / "beta" / "copy")
+            (self.folder / "beta" / "copy").rename(self.folder / "beta" / name)
+            crawls.run(PROGRAM, "cluster", "resume", "--cluster", "test", "--nats", nats.url)
+            crawls.wait_until(lambda: clusters.status(PROGRAM, nats)["shards"][shard]["node"] == "beta", 30,
+                              "beta has the shard")
+            # A stop ends the nodes; they end again until the cluster is resumed.
+            crawls.run(PROGRAM, "cluster", "stop", "--cluster", "test", "--nats", nats.url)
+            for node in nodes.values():
+                code, _, messages = node.end()
+                self.assertEqual(code, 0, messages)
+            self.assertIn(clusters.status(PROGRAM, nats)["state"], ("stopped", "done"))
+            crawls.run(PROGRAM, "cluster", "resume", "--cluster", "test", "--nats", nats.url)
+            nodes = [clusters.Node(PROGRAM, nats, self.folder, "alpha", "--memory", "512M"),
+                     clusters.Node(PROGRAM, nats, self.folder, "beta", "--capacity", 3, "--memory", "512M")]
+            for node in nodes:
+                code, summary, messages = node.end(100)
+                self.assertEqual((code, summary["state"]), (0, "done"), messages)
+            shutil.rmtree(self.folder / "alpha" / name)  # the files that were left behind
+            self.judge(web, self.folder)
+            self.assertEqual(clusters.status(PROGRAM, nats)["shards_done"], 4)
+
+
+class BadInput(Base):
+    def node(self, nats, *flags, name="alpha", timeout=30, cluster="test", url=None):
+        return crawls.run(PROGRAM, "node", "--cluster", cluster, "--nats", url or nats.url, "--dir", self.folder / name,
+                          "--name", name, "--memory", "512M", *flags, timeout=timeout)
+
+    def test_what_is_refused(self):
+        with clusters.Nats(self.folder / "nats", "--user", "u", "--pass", "right", user="u:right") as nats, \
+                crawls.Web(PROGRAM, self.folder, *world(40)) as web:
+            self.init(nats, web, "--lease", "1s", shards=2)
+            again = crawls.run(PROGRAM, "cluster", "init", "--nats", nats.url, "--name", "test", "http://example.org/")
+            self.assertEqual(again.returncode, 3, again.stderr)
+            self.assertIn("there is one with this name", again.stderr)
+            unknown = self.node(nats, cluster="other")
+            self.assertEqual(unknown.returncode, 3, unknown.stderr)
+            self.assertIn("there is none with this name", unknown.stderr)
+            wrong = self.node(nats, url=nats.url.replace("right", "wrong"))
+            self.assertEqual(wrong.returncode, 2, wrong.stderr)
+            self.assertNotIn("u:wrong", wrong.stderr)
+            # One name, two nodes.
+            first = clusters.Node(PROGRAM, nats, self.folder / "one", "alpha", "--memory", "512M")
+            self.addCleanup(first.process.kill)
+            crawls.run(PROGRAM, "cluster", "pause", "--cluster", "test", "--nats", nats.url)
+            crawls.wait_until(lambda: first.log.exists() and "a shard is ours" in first.log.read_text(), 20, "it works")
+            second = self.node(nats)
+            self.assertEqual(second.returncode, 4, second.stderr)
+            self.assertIn("a node named alpha works already", second.stderr)
+            same = crawls.run(PROGRAM, "node", "--cluster", "test", "--nats", nats.url, "--dir", first.dir)
+            self.assertEqual(same.returncode, 4, same.stderr)
+            self.assertIn("another node works in this directory", same.stderr)
+            other = crawls.run(PROGRAM, "cluster", "remove", "--cluster", "test", "--nats", nats.url)
+            self.assertEqual(other.returncode, 4, other.stderr)
+            first.stop()
+            # Its directory belongs to this cluster and this name.
+            named = crawls.run(PROGRAM, "node", "--cluster", "test", "--nats", nats.url, "--dir", first.dir, "--name",
+                               "beta")
+            self.assertEqual(named.returncode, 2, named.stderr)
+            self.assertIn("is the directory of node alpha", named.stderr)
+            removed = crawls.run(PROGRAM, "cluster", "remove", "--cluster", "test", "--nats", nats.url)
+            self.assertEqual(removed.returncode, 0, removed.stderr)
+            self.init(nats, web, "--lease", "1s", shards=2)
+            old = crawls.run(PROGRAM, "node", "--cluster", "test", "--nats", nats.url, "--dir", first.dir)
+            self.assertEqual(old.returncode, 2, old.stderr)
+            self.assertIn("was made anew", old.stderr)
+
+    def test_a_server_without_jetstream_is_refused(self):
+        with clusters.Nats(self.folder / "nats", jetstream=False) as nats:
+            off = self.node(nats)
+            self.assertEqual(off.returncode, 3, off.stderr)
+            self.assertIn("JetStream is off", off.stderr)
+
+    def test_a_server_that_is_away_is_waited_for(self):
+        nats = clusters.Nats(self.folder / "nats")
+        self.addCleanup(nats.kill)
+        with crawls.Web(PROGRAM, self.folder, *world(40)) as web:
+            nats.start()
+            self.init(nats, web, "--lease", "1s", shards=2)
+            nats.kill()
+            node = clusters.Node(PROGRAM, nats, self.folder, "alpha", "--memory", "512M")
+            self.addCleanup(node.process.kill)
+            crawls.wait_until(lambda: "NATS does not answer" in node.log.read_text(), 20, "it says that it waits")
+            nats.start()
+            code, summary, messages = node.end(100)
+            self.assertEqual((code, summary["state"]), (0, "done"), messages)
+            self.judge(web, self.folder)
+
+    def test_a_stream_that_somebody_deleted_stops_the_node_and_says_what_is_lost(self):
+        with clusters.Nats(self.folder / "nats") as nats, crawls.Web(PROGRAM, self.folder, *world(2000)) as web:
+            self.init(nats, web, "--lease", "2s", shards=2)
+            node = clusters.Node(PROGRAM, nats, self.folder, "alpha", "--memory", "512M")
+            self.addCleanup(node.process.kill)
+            crawls.wait_until(lambda: node.dir.exists() and clusters.status(PROGRAM, nats)["pages"] > 50, 30,
+                              "it fetches")
+            nats.kill()
+            shutil.rmtree(next((self.folder / "nats" / "store").glob("**/portolan-test-shard-1")))
+            nats.start()
+            code, _, messages = node.end(60)
+            self.assertEqual(code, 3, messages)
+            self.assertRegex(messages.splitlines()[-1], "shard [01].*lost")
+
+
+if __name__ == "__main__":
+    if not clusters.installed():
+        print("nats-server is not installed: skipped")
+        sys.exit(crawls.SKIPPED)
+    unittest.main(argv=sys.argv[:1] + sys.argv[1:])
