@@ -48,8 +48,8 @@ class Base(unittest.TestCase):
         self.addCleanup(self.clean)
 
     def clean(self):
-        outcome = self._outcome
-        failed = any(error for _, error in getattr(outcome, "errors", [])) or getattr(outcome, "success", True) is False
+        result = self._outcome.result
+        failed = any(test is self for test, _ in result.failures + result.errors)
         if not failed:
             shutil.rmtree(self.folder, ignore_errors=True)
         else:
