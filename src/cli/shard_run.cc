@@ -122,6 +122,9 @@ Result<SessionEnd> ShardRun::Run() {
   engine_options.alone = MakeAlone();
   engine_options.shard.frontier.epoch = options_.epoch;
   engine_options.shard.frontier.lease_ns = options_.settings->lease_ms * kMillisecond;
+  // No request lasts longer than its limit: so much sooner may others use an address whose owner, or user, has died.
+  int64_t& hold_ns = engine_options.shard.frontier.politeness.ip_hold_max_ns;
+  hold_ns = std::min(hold_ns, engine_options.fetch.limits.total_ns + kSecond);
   engine_options.shard.frontier.lease_retry_ns = engine_options.shard.frontier.lease_ns / kAskedInALease;
   const bool goes_on = HoldsCrawl(options_.dir) && HasManifest(engine_options.state_dir);
   ASSIGN_OR_RETURN(CrawlPlace place, goes_on ? CrawlPlace::GoOn(options_.dir, engine_options)

@@ -34,7 +34,7 @@ IP_GAP = "2ms"
 
 def crawl_flags(web, *more):
     return [*web.flags(), "--scope", "any", "--delay", GAP, "--ip-delay", IP_GAP, "--max-pages", "0", "--set",
-            "politeness.delay_factor=0", "--set", "checkpoint.interval=1s", *more]
+            "politeness.delay_factor=0", "--set", "checkpoint.interval=1s", "--set", "fetch.total_timeout=2s", *more]
 
 
 def world(pages, seed=1):
