@@ -15,6 +15,8 @@
 namespace portolan::sim {
 namespace {
 
+constexpr char kArchive[] = "warc";
+
 struct Faults {
   int deaths = 0;
   int cuts = 0;        // of one machine, some longer than its lease
@@ -23,6 +25,7 @@ struct Faults {
 
 struct Report {
   Account account;
+  std::map<std::string, int> archived;  // how often each URL is in the archives of all
   uint64_t finished = 0;  // URLs, of all shards
   uint64_t unique = 0;
   uint64_t events = 0;
@@ -118,6 +121,9 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
       report.unique += cluster.crawl(shard).shard().seen().counts().unique;
       EXPECT_TRUE(cluster.crawl(shard).shard().frontier().CheckInvariants());
     }
+    if (!options.crawl.archive_dir.empty()) {
+      for (uint32_t shard = 0; shard < setting.shards; ++shard) AddArchived(cluster.env(shard), report.archived);
+    }
     ReachOptions reach;
     reach.unix_ns = kBegin;
     const Reach reachable = Enumerate(*world, reach);
@@ -129,6 +135,18 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
     report.account = judge.Finish(time.UnixNs());
     report.days = static_cast<double>(time.NowNs()) / 86400e9;
     return report;
+  }
+
+  static void AddArchived(Env& env, std::map<std::string, int>& urls) {
+    const std::vector<std::string> names = env.List(kArchive).value();
+    for (const std::string& name : names) {
+      EXPECT_FALSE(name.ends_with(".part")) << name << ": all files are finished";
+      if (!name.ends_with(".cdxj")) continue;
+      const std::string text = ReadWholeFile(env, JoinPath(kArchive, name)).value();
+      for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+        ++urls[text.substr(at, text.find(' ', at) - at)];
+      }
+    }
   }
 
   static void ExpectExact(const Report& report, const Setting& setting) {
@@ -161,14 +179,41 @@ TEST_P(ClusterCrawlTest, FetchesExactlyTheReachableSetOnce) {
   EXPECT_EQ(report.deaths, 0U);
 }
 
+// What the archives hold at the end is what they would hold if nobody had died: what a death cut was fetched again.
 TEST_P(ClusterCrawlTest, LosesNothingWhenMachinesDieAndAreCutOff) {
   const Setting setting = Small(GetParam());
+  const auto archive = [](VirtualCluster::Options& options) { options.crawl.archive_dir = kArchive; };
+  const Report quiet = Crawl(setting, 1, {}, archive);
+  EXPECT_GT(quiet.archived.size(), 1000U);
+  for (const auto& [url, times] : quiet.archived) EXPECT_EQ(times, 1) << url;
   for (uint64_t seed = 1; seed <= 2; ++seed) {
     SCOPED_TRACE(seed);
-    const Report report = Crawl(setting, seed, {.deaths = 4, .cuts = 4, .server_away = 1});
+    const Report report = Crawl(setting, seed, {.deaths = 4, .cuts = 4, .server_away = 1}, archive);
     ExpectExact(report, setting);
     EXPECT_GE(report.deaths, 4U);
+    EXPECT_TRUE(report.archived == quiet.archived);
   }
+}
+
+// Each shard counts its pages and hears of the others' once a second.
+TEST_P(ClusterCrawlTest, ALimitOfPagesEndsAllSoon) {
+  const Setting setting = Small(GetParam());
+  const auto world = MakeWorld(setting);
+  VirtualTime time(kBegin);
+  Judge judge(*world, MakeRules(setting, false));
+  VirtualCluster::Options options = MakeCluster(setting, 8);
+  options.crawl.shard.max_pages = 300;
+  VirtualCluster cluster(*world, time, judge, options);
+  ASSERT_TRUE(cluster.Begin());
+  const Status status = cluster.Run(20'000'000);
+  ASSERT_TRUE(status) << status.error().ToString();
+  uint64_t pages = 0;
+  for (uint32_t shard = 0; shard < setting.shards; ++shard) {
+    EXPECT_EQ(cluster.crawl(shard).driver().state(), "done");
+    pages += cluster.crawl(shard).driver().counts().pages();
+  }
+  EXPECT_GE(pages, 300U);
+  EXPECT_LE(pages, 300U + 2 * 60U) << "60 hosts are hit once a second, and what each says is known after two";
 }
 
 // Half of all domains share two addresses, which all machines want.

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <map>
 #include <set>
 
 #include "cli/shard_status.h"
@@ -78,6 +78,7 @@ Result<ClusterView> ViewCluster(OpenCluster& cluster) {
     view.in_flight += shard.holder.empty() ? 0 : shard.status.value("in_flight", uint64_t{0});
     view.shards.push_back(std::move(shard));
   }
+  const bool nobody = holds.empty();
   for (const std::string& name : names) {
     ASSIGN_OR_RETURN(const std::string text, ValueOf(store, NodeKey(name)));
     const auto record = DecodeNode(text);
@@ -95,13 +96,13 @@ Result<ClusterView> ViewCluster(OpenCluster& cluster) {
   const ControlRecord control = DecodeControl(control_text).value_or(ControlRecord{});
   switch (control.order) {
     case ClusterOrder::kRun:
-      view.state = holds.empty() ? "no node works for it" : "running";
+      view.state = nobody ? "no node works for it" : "running";
       break;
     case ClusterOrder::kPause:
       view.state = "paused";
       break;
     case ClusterOrder::kStop:
-      view.state = holds.empty() ? "stopped" : "stopping";
+      view.state = nobody ? "stopped" : "stopping";
       break;
     case ClusterOrder::kEnd:
       view.state = "a limit is reached: " + control.limit;

@@ -71,7 +71,8 @@ class NodeSession {
   Status OnEnd(uint32_t shard);
   void Want(uint32_t shard, bool wanted);
   void GiveBack(uint32_t shard);
-  void Report();
+  void Report(uint32_t index);
+  void ReportDue();
   Status WritePlace(uint32_t shard, const PlaceRecord& record);
   std::string DirOf(uint32_t shard) const { return JoinPath(options_.dir, ShardDirName(shard)); }
   int64_t Now() const { return Clock::Real().NowNs(); }
@@ -302,6 +303,7 @@ Status NodeSession::OnEnd(uint32_t index) {
   Shard& shard = shards_[index];
   Result<SessionEnd> end = shard.run->TakeEnd();
   if (const auto progress = shard.run->progress()) AddProgress(*progress, past_);
+  Report(index);
   {
     const std::lock_guard lock(mutex_);
     shard.run.reset();
@@ -403,21 +405,24 @@ Status NodeSession::Obey() {
 
 // ---- what others see
 
-void NodeSession::Report() {
+void NodeSession::Report(uint32_t index) {
+  Shard& shard = shards_[index];
+  shard.status_at_ns = Now() + kStatusNs;
+  const auto progress = shard.run->progress();
+  if (!progress) return;
+  const std::string text = EncodeShardStatus({.shard = index,
+                                              .node = identity_->name(),
+                                              .epoch = shard.run->epoch(),
+                                              .unix_s = Clock::Real().UnixNs() / kSecond,
+                                              .progress = *progress,
+                                              .counters = shard.run->counters(),
+                                              .trouble = shard.run->Trouble()});
+  static_cast<void>(cluster_.store->Put(StatusKey(index), text));
+}
+
+void NodeSession::ReportDue() {
   for (uint32_t i = 0; i < shards_.size(); ++i) {
-    Shard& shard = shards_[i];
-    if (!shard.run || Now() < shard.status_at_ns) continue;
-    shard.status_at_ns = Now() + kStatusNs;
-    const auto progress = shard.run->progress();
-    if (!progress) continue;
-    const std::string text = EncodeShardStatus({.shard = i,
-                                                .node = identity_->name(),
-                                                .epoch = shard.run->epoch(),
-                                                .unix_s = Clock::Real().UnixNs() / kSecond,
-                                                .progress = *progress,
-                                                .counters = shard.run->counters(),
-                                                .trouble = shard.run->Trouble()});
-    static_cast<void>(cluster_.store->Put(StatusKey(i), text));
+    if (shards_[i].run && Now() >= shards_[i].status_at_ns) Report(i);
   }
 }
 
@@ -447,7 +452,7 @@ Result<NodeEnd> NodeSession::Run() {
     if (Now() >= look_at_ns_) {
       look_at_ns_ = Now() + kLookNs;
       LookAtBucket();
-      Report();
+      ReportDue();
     }
     Status status = Obey();
     if (status) status = StartAndEnd();

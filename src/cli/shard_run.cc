@@ -19,6 +19,7 @@
 namespace portolan {
 namespace {
 
+constexpr int64_t kAskedInALease = 8;    // questions for an address, without an answer, while a lease would last
 constexpr double kShardStatusEvery = 2;  // seconds between two status files
 constexpr uint64_t kLeastWindow = uint64_t{64} << 10;
 constexpr uint64_t kMostWindow = uint64_t{2} << 20;
@@ -121,6 +122,10 @@ Result<SessionEnd> ShardRun::Run() {
   engine_options.alone = MakeAlone();
   engine_options.shard.frontier.epoch = options_.epoch;
   engine_options.shard.frontier.lease_ns = options_.settings->lease_ms * kMillisecond;
+  // No request lasts longer than its limit: so much sooner may others use an address whose owner, or user, has died.
+  int64_t& hold_ns = engine_options.shard.frontier.politeness.ip_hold_max_ns;
+  hold_ns = std::min(hold_ns, engine_options.fetch.limits.total_ns + kSecond);
+  engine_options.shard.frontier.lease_retry_ns = engine_options.shard.frontier.lease_ns / kAskedInALease;
   const bool goes_on = HoldsCrawl(options_.dir) && HasManifest(engine_options.state_dir);
   ASSIGN_OR_RETURN(CrawlPlace place, goes_on ? CrawlPlace::GoOn(options_.dir, engine_options)
                                              : CrawlPlace::Begin(options_.dir));

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "cluster/link_batch.h"
+#include "disk/summed_format.h"
 
 namespace portolan {
 namespace {
@@ -19,16 +20,13 @@ namespace {
 //     16     8  id of the cluster
 //     24        varint: length of the position, then the position (docs/formats/link_stream.md); for each batch varints
 //               of its receiver and its length, then the batch
-constexpr uint32_t kStateMagic = 0x53584c50;  // "PLXS"
 constexpr uint8_t kStateVersion = 1;
-constexpr size_t kStateCrcAt = 8;
-constexpr size_t kStateBodyAt = 12;
 
 }  // namespace
 
 std::string ExchangeState::Encode() const {
   std::string out;
-  AppendLe<uint32_t>(out, kStateMagic);
+  AppendLe<uint32_t>(out, kExchangeStateMagic);
   AppendLe<uint32_t>(out, kStateVersion);
   AppendLe<uint32_t>(out, 0);
   AppendLe<uint16_t>(out, static_cast<uint16_t>(shard));
@@ -39,7 +37,7 @@ std::string ExchangeState::Encode() const {
     AppendVarint(out, to);
     AppendString(out, batch);
   }
-  StoreLe<uint32_t>(out.data() + kStateCrcAt, Crc32c(std::string_view(out).substr(kStateBodyAt)));
+  StoreLe<uint32_t>(out.data() + kSummedCrcAt, Crc32c(std::string_view(out).substr(kSummedBodyAt)));
   return out;
 }
 
@@ -52,12 +50,12 @@ Result<ExchangeState> ExchangeState::Decode(std::string_view bytes) {
   uint32_t magic = 0, version = 0, crc = 0;
   uint16_t shard = 0, shards = 0;
   if (!reader.Read(magic) || !reader.Read(version) || !reader.Read(crc)) return bad("too short");
-  if (magic != kStateMagic) return bad("another magic number");
+  if (magic != kExchangeStateMagic) return bad("another magic number");
   if (version != kStateVersion) {
     return Fail(ErrorCode::kUnsupported,
                 fmt::format("a state of an exchange of version {}: this program reads {}", version, kStateVersion));
   }
-  if (Crc32c(bytes.substr(kStateBodyAt)) != crc) return bad("checksum differs");
+  if (Crc32c(bytes.substr(kSummedBodyAt)) != crc) return bad("checksum differs");
   std::string_view position;
   if (!reader.Read(shard) || !reader.Read(shards) || !reader.Read(state.cluster) || !reader.ReadString(position)) {
     return bad("too short");

@@ -14,7 +14,7 @@ constexpr int64_t kWaitNs = 10 * kMillisecond;
 
 }  // namespace
 
-ExchangeThread::~ExchangeThread() {
+void ExchangeThread::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;

@@ -15,14 +15,17 @@ class ClusterExchange;
 class ExchangeThread {
  public:
   ExchangeThread() = default;
-  // Stops the thread, after at most one wait for the server.
-  ~ExchangeThread();
+  // Stops the thread. REQUIRES: nobody calls Wake any more: the exchange is gone.
+  ~ExchangeThread() { Stop(); }
   ExchangeThread(const ExchangeThread&) = delete;
   ExchangeThread& operator=(const ExchangeThread&) = delete;
 
   // REQUIRES: the exchange outlives this; called once. Wake may be given to it before, as wake_worker.
   void Start(ClusterExchange& exchange);
   void Wake();
+  // To be called before the exchange is destroyed. Waits for the end of the thread's last call: at most as long as the
+  // server may take for a few answers.
+  void Stop();
 
  private:
   void Run(ClusterExchange& exchange);

@@ -59,6 +59,7 @@ Status ExchangeWire::Open(const Manifest& manifest) {
   if (section != nullptr) {
     if (section->files.size() != 1) return Fail(ErrorCode::kCorrupt, "section exchange: it names no file, or several");
     described_ = *section;
+    retired_.push_back(section->files[0].name);
     ASSIGN_OR_RETURN(serial_, section->Number("serial"));
     ASSIGN_OR_RETURN(std::string bytes, ReadWholeFile(env_, JoinPath(dir_, section->files[0].name)));
     bytes.resize(std::min<size_t>(bytes.size(), section->files[0].length));
@@ -321,11 +322,10 @@ Status ExchangeWire::Flush() {
   flushed_position_ = state.position;
   const std::string bytes = state.Encode();
   const std::string name = fmt::format("exchange-{:08}", ++serial_);
-  retired_.push_back(name);  // if this flush or its commit fails
   ASSIGN_OR_RETURN(const auto file, env_.Open(JoinPath(dir_, name), OpenMode::kCreate));
+  retired_.push_back(name);  // as soon as a commit does not name it
   RETURN_IF_ERROR(file->Append(bytes));
   RETURN_IF_ERROR(file->Sync());
-  for (const ManifestSection::FileEntry& old : described_.files) retired_.push_back(old.name);
   described_.files = {{.name = name, .length = bytes.size()}};
   described_.numbers = {{"serial", serial_}, {"outbox", state.outbox.size()}};
   return {};

@@ -101,7 +101,8 @@ class LinkTransport {
   // kNotFound: that shard never wrote one.
   virtual Result<std::string> ReadReport(uint32_t shard) = 0;
 
-  // Called when there is something to take: answers, messages, datagrams. On any thread. To be set before anything else.
+  // Called when there is something to take: answers, messages, datagrams. On any thread, which must
+  // not wait for this transport. After another SetWake it is not called any more.
   virtual void SetWake(std::function<void()> wake) = 0;
 };
 

@@ -45,26 +45,28 @@ struct NatsTransport::Inbox {
   // Guarded by mutex:
   std::vector<LinkAck> acks;
   std::vector<std::string> told;
-  std::function<void()> wake;
+  // Held during the call, so that whoever takes `wake` away waits for its end.
+  std::mutex wake_mutex;
+  std::function<void()> wake;  // guarded by wake_mutex
 
   void Add(const LinkAck& ack) {
-    std::function<void()> call;
     {
       const std::lock_guard lock(mutex);
       acks.push_back(ack);
-      call = wake;
     }
-    if (call) call();
+    Wake();
   }
   void Add(std::string datagram) {
-    std::function<void()> call;
     {
       const std::lock_guard lock(mutex);
       if (told.size() >= kMaxTold) return;
       told.push_back(std::move(datagram));
-      call = wake;
     }
-    if (call) call();
+    Wake();
+  }
+  void Wake() {
+    const std::lock_guard lock(wake_mutex);
+    if (wake) wake();
   }
 };
 
@@ -133,7 +135,7 @@ TransportStatus NatsTransport::status() const {
 void NatsTransport::WaitWhileAway(int64_t max_wait_ns) { connection_.WaitWhile(NatsState::kAway, max_wait_ns); }
 
 void NatsTransport::SetWake(std::function<void()> wake) {
-  const std::lock_guard lock(inbox_->mutex);
+  const std::lock_guard lock(inbox_->wake_mutex);
   inbox_->wake = std::move(wake);
 }
 

@@ -190,7 +190,8 @@ Status Shard::OnPayload(const Crossing& crossing) {
   if (capture->removal) return content_->Remove(capture->payload, capture->url, true);
   capture->ours = true;
   ASSIGN_OR_RETURN(const std::optional<ContentSeen::Known> first, content_->Look(*capture));
-  if (!first) return {};
+  // A capture is no copy of itself: its shard fetched the page again after it lost what came after a checkpoint.
+  if (!first || first->url == capture->url) return {};
   const uint32_t owner = OwnerOf(capture->url);
   if (Here(owner)) {
     NoteLate(capture->url, capture->unix_ms, first->url, first->unix_ms, crossing.page);

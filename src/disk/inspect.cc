@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include "base/bytes.h"
+#include "base/crc32c.h"
 #include "base/log.h"
 #include "disk/block_file.h"
 #include "disk/gap_code.h"
 #include "disk/manifest.h"
 #include "disk/record_block.h"
+#include "disk/summed_format.h"
 #include "disk/z_file.h"
 
 namespace portolan {
@@ -141,6 +143,27 @@ Status VisitBlocks(Env& env, const std::string& path, FileKind kind, const Visit
 
 bool IsManifestPath(const std::string& path) { return IsManifestName(path.substr(path.rfind('/') + 1)); }
 
+// A file that is read whole, of a module that disk does not know (summed_format.h).
+Result<bool> IsSummed(Env& env, const std::string& path) {
+  ASSIGN_OR_RETURN(const auto file, env.Open(path, OpenMode::kRead));
+  if (file->Size() < kSummedBodyAt) return false;
+  char magic[sizeof(uint32_t)];
+  ASSIGN_OR_RETURN(const size_t got, file->ReadAt(0, magic, sizeof magic));
+  return got == sizeof magic && LoadLe<uint32_t>(magic) == kExchangeStateMagic;
+}
+
+Result<FileReport> CheckSummed(Env& env, const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(env, path));
+  if (Crc32c(std::string_view(bytes).substr(kSummedBodyAt)) != LoadLe<uint32_t>(bytes.data() + kSummedCrcAt)) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("{}: its checksum differs", path));
+  }
+  FileReport report;
+  report.kind = "state of an exchange between shards";
+  report.bytes = report.stored_bytes = report.raw_bytes = bytes.size();
+  report.records = 1;
+  return report;
+}
+
 }  // namespace
 
 Result<FileReport> CheckFile(Env& env, const std::string& path) {
@@ -163,6 +186,8 @@ Result<FileReport> CheckFile(Env& env, const std::string& path) {
     }
     return report;
   }
+  ASSIGN_OR_RETURN(const bool summed, IsSummed(env, path));
+  if (summed) return CheckSummed(env, path);
   ASSIGN_OR_RETURN(const FileKind kind, IdentifyFile(env, path));
   report.kind = FileKindName(kind);
   Visitor visitor;
@@ -184,6 +209,12 @@ Status DumpFile(Env& env, const std::string& path, uint64_t limit,
     ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(env, path));
     RETURN_IF_ERROR(ParseManifest(text, path));
     line(text.substr(0, text.size() - 1));
+    return {};
+  }
+  ASSIGN_OR_RETURN(const bool summed, IsSummed(env, path));
+  if (summed) {
+    ASSIGN_OR_RETURN(const FileReport report, CheckSummed(env, path));
+    line(fmt::format("{}: {}, {} bytes", path, report.kind, report.bytes));
     return {};
   }
   ASSIGN_OR_RETURN(const FileKind kind, IdentifyFile(env, path));

@@ -34,7 +34,7 @@ IP_GAP = "2ms"
 
 def crawl_flags(web, *more):
     return [*web.flags(), "--scope", "any", "--delay", GAP, "--ip-delay", IP_GAP, "--max-pages", "0", "--set",
-            "politeness.delay_factor=0", "--set", "checkpoint.interval=1s", *more]
+            "politeness.delay_factor=0", "--set", "checkpoint.interval=1s", "--set", "fetch.total_timeout=2s", *more]
 
 
 def world(pages, seed=1):
@@ -48,8 +48,8 @@ class Base(unittest.TestCase):
         self.addCleanup(self.clean)
 
     def clean(self):
-        outcome = self._outcome
-        failed = any(error for _, error in getattr(outcome, "errors", [])) or getattr(outcome, "success", True) is False
+        result = self._outcome.result
+        failed = any(test is self for test, _ in result.failures + result.errors)
         if not failed:
             shutil.rmtree(self.folder, ignore_errors=True)
         else:

@@ -65,6 +65,7 @@ class Node:
     def __init__(self, program, nats, folder, name, *flags, cluster="test"):
         self.dir = pathlib.Path(folder) / name
         self.name = name
+        self.dir.parent.mkdir(exist_ok=True)
         self.log = pathlib.Path(folder) / f"{name}.log"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
