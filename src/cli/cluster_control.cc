@@ -43,17 +43,17 @@ int RunClusterResume(int argc, char** argv) {
 }
 
 int RunClusterStop(int argc, char** argv) {
-  return GiveOrder(argc, argv, "stop",
-                   "All nodes stop their shards cleanly, give them back and end. Nodes that are started later end, too,\n"
-                   "until 'resume'.",
-                   ClusterOrder::kStop, "the nodes stop; 'portolan cluster resume' lets them begin again");
+  return GiveOrder(
+      argc, argv, "stop",
+      "All nodes stop their shards cleanly, give them back and end. Nodes that are started later end, too,\n"
+      "until 'resume'.",
+      ClusterOrder::kStop, "the nodes stop; 'portolan cluster resume' lets them begin again");
 }
 
-int RunClusterMove(int argc, char** argv) {
-  VerbApp app("cluster move",
-              "Moves a shard to another node. The node that has it stops it and gives it back; then copy its directory\n"
-              "(shard-KK, as it is) into the other node's directory, and that node takes it. If its node is dead, copy\n"
-              "the directory from its disk. To call it back, move the shard to the node that has it.");
+namespace {
+
+int MoveShard(int argc, char** argv, const std::string& verb, const std::string& text) {
+  VerbApp app("cluster " + verb, text);
   uint32_t shard = 0;
   std::string node;
   std::string name;
@@ -63,7 +63,7 @@ int RunClusterMove(int argc, char** argv) {
   app->add_option("--cluster", name, "The cluster's name")->required()->type_name("NAME");
   AddNatsFlags(app, nats);
   if (const auto code = app.Parse(argc, argv)) return *code;
-  auto open = OpenClusterOf(nats.Options("portolan cluster move"), name, "");
+  auto open = OpenClusterOf(nats.Options("portolan cluster " + verb), name, "");
   if (!open) return ComplainOfNats(open.error());
   const auto refuse = [&](const std::string& why) {
     PrintError(fmt::format("cluster {}: {}", name, why));
@@ -86,13 +86,29 @@ int RunClusterMove(int argc, char** argv) {
     if (place->to.empty()) {
       fmt::print("cluster {}: shard {} stays on node {}\n", name, shard, node);
     } else {
-      fmt::print("cluster {}: shard {} moves from node {} to node {}. When 'portolan cluster status' shows it stopped, "
-                 "copy its directory\n",
+      fmt::print("cluster {}: shard {} moves from node {} to node {}, which copies its files and goes on with them\n",
                  name, shard, place->node, node);
     }
     return kExitOk;
   }
   return ComplainOfNats(Error(ErrorCode::kBusy, fmt::format("shard {}: others write its place all the time", shard)));
+}
+
+}  // namespace
+
+int RunClusterMove(int argc, char** argv) {
+  return MoveShard(
+      argc, argv, "move",
+      "Moves a shard to another node. The node that has it stops it; the other one copies its files and goes\n"
+      "on with them. To call it back before that, move the shard to the node that has it.");
+}
+
+int RunClusterTakeover(int argc, char** argv) {
+  return MoveShard(
+      argc, argv, "takeover",
+      "Gives the shard of a dead node to the node that keeps a copy of it (node --copies), which claims it\n"
+      "when the dead node's lease has ended. Without a copy there, put the shard's directory (shard-KK, as it\n"
+      "is, from the dead node's disk) into that node's directory.");
 }
 
 }  // namespace portolan

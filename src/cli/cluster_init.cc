@@ -18,22 +18,25 @@
 namespace portolan {
 
 int RunClusterInit(int argc, char** argv) {
-  VerbApp app("cluster init",
-              "Makes a cluster: puts the settings and seeds of a crawl where all nodes find them, and makes the streams\n"
-              "between its shards. Nothing is fetched before a node begins. The number of shards is fixed for the\n"
-              "crawl's life: more than machines, so that they can be divided anew.");
+  VerbApp app(
+      "cluster init",
+      "Makes a cluster: puts the settings and seeds of a crawl where all nodes find them, and makes the streams\n"
+      "between its shards. Nothing is fetched before a node begins. The number of shards is fixed for the\n"
+      "crawl's life: more than machines, so that they can be divided anew.");
   NewCluster cluster;
   NatsFlags nats;
   CrawlFlags crawl;
   SeedSource seeds;
   std::string stream_bytes = "1G";
   std::string lease = "10s";
+  std::string takeover = "0s";
   AddNatsFlags(app, nats);
   app->add_option("--name", cluster.name, "The cluster's name")->required()->type_name("NAME");
   app->add_option("--shards", cluster.shards, "Into how many shards the crawl is divided (default 16)")
       ->type_name("N")
       ->check(CLI::Range(1, 256));
-  app->add_option("--nodes", cluster.nodes, "How many nodes there will be: each holds its share (default: not known, and\n"
+  app->add_option("--nodes", cluster.nodes,
+                  "How many nodes there will be: each holds its share (default: not known, and\n"
                   "a node holds all that it gets, or --capacity)")
       ->type_name("N")
       ->check(CLI::Range(1, 256));
@@ -44,6 +47,12 @@ int RunClusterInit(int argc, char** argv) {
       ->type_name("SIZE")
       ->check(Checked(ParseBytes, "SIZE"));
   app->add_option("--lease", lease, "How long a node works on without news from NATS (default 10s)")
+      ->type_name("TIME")
+      ->check(Checked(ParseSeconds, "TIME"));
+  app->add_option(
+         "--takeover", takeover,
+         "After so long without a sign of a shard's node, a node that keeps a copy of the shard takes it over\n"
+         "(node --copies); at least twice the lease; 0s (default): only 'cluster takeover' does that")
       ->type_name("TIME")
       ->check(Checked(ParseSeconds, "TIME"));
   app->add_option("urls", seeds.urls, "Where to start")->type_name("URL");
@@ -66,7 +75,16 @@ int RunClusterInit(int argc, char** argv) {
   cluster.lease_ms = static_cast<int64_t>(*ParseSeconds(lease) * 1000);
   cluster.version = PORTOLAN_VERSION;
   if (cluster.lease_ms < kShortestLeaseMs || cluster.lease_ms > kLongestLeaseMs) {
-    PrintError(fmt::format("--lease: {} to {}", FormatDuration(kShortestLeaseMs / 1e3), FormatDuration(kLongestLeaseMs / 1e3)));
+    PrintError(fmt::format("--lease: {} to {}", FormatDuration(kShortestLeaseMs / 1e3),
+                           FormatDuration(kLongestLeaseMs / 1e3)));
+    return kExitUsage;
+  }
+  cluster.takeover_ms = static_cast<int64_t>(*ParseSeconds(takeover) * 1000);
+  if (cluster.takeover_ms > kLongestTakeoverMs ||
+      (cluster.takeover_ms > 0 && cluster.takeover_ms < 2 * cluster.lease_ms)) {
+    PrintError(fmt::format("--takeover: 0s, or {} to {}",
+                           FormatDuration(2 * static_cast<double>(cluster.lease_ms) / 1e3),
+                           FormatDuration(kLongestTakeoverMs / 1e3)));
     return kExitUsage;
   }
   const auto connection = ConnectToNats(nats.Options("portolan cluster init"));

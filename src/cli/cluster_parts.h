@@ -10,6 +10,7 @@ int RunClusterPause(int argc, char** argv);
 int RunClusterResume(int argc, char** argv);
 int RunClusterStop(int argc, char** argv);
 int RunClusterMove(int argc, char** argv);
+int RunClusterTakeover(int argc, char** argv);
 int RunClusterUpgrade(int argc, char** argv);
 int RunClusterRemove(int argc, char** argv);
 

@@ -51,8 +51,7 @@ Status StoreSeeds(NatsConnection& connection, const NewCluster& cluster, GivenSe
     config.crawl.seeds = seeds.first;
     return {};
   }
-  ASSIGN_OR_RETURN(auto writer,
-                   SeedStreamWriter::Create(connection, cluster.name, static_cast<int>(cluster.replicas)));
+  ASSIGN_OR_RETURN(auto writer, SeedStreamWriter::Create(connection, cluster.name, static_cast<int>(cluster.replicas)));
   for (const std::string& seed : seeds.first) RETURN_IF_ERROR(writer->Add(seed));
   for (;;) {
     ASSIGN_OR_RETURN(const std::optional<std::string> seed, seeds.more->Next());
@@ -108,8 +107,12 @@ Result<uint64_t> MakeCluster(NatsConnection& connection, const NewCluster& clust
   if (seeds.first.empty()) return Fail(ErrorCode::kInvalidArgument, "no seeds: name a URL, or a file with --seeds");
   RETURN_IF_ERROR(CheckForCluster(config, cluster));
   ASSIGN_OR_RETURN(const uint64_t id, RandomId());
-  ClusterSettings settings{
-      .shards = cluster.shards, .nodes = cluster.nodes, .lease_ms = cluster.lease_ms, .key = {}, .toml = {}};
+  ClusterSettings settings{.shards = cluster.shards,
+                           .nodes = cluster.nodes,
+                           .lease_ms = cluster.lease_ms,
+                           .takeover_ms = cluster.takeover_ms,
+                           .key = {},
+                           .toml = {}};
   ASSIGN_OR_RETURN(settings.key, HashKeyStore::Make());
   ASSIGN_OR_RETURN(settings.rules_hash, HashOfRulesFile(config));
   uint64_t count = seeds.first.size();
@@ -140,8 +143,9 @@ Status RemoveCluster(NatsConnection& connection, const std::string& name, bool e
       const auto entry = (*store)->Read(fmt::format("shard.{}", shard));
       const auto lease = entry ? DecodeLease(entry->value) : std::nullopt;
       if (!lease || lease->holder == 0) continue;
-      return Fail(ErrorCode::kBusy, fmt::format("cluster {}: node {} holds shard {}: stop the nodes first, or add --force",
-                                                name, lease->node, shard));
+      return Fail(ErrorCode::kBusy,
+                  fmt::format("cluster {}: node {} holds shard {}: stop the nodes first, or add --force", name,
+                              lease->node, shard));
     }
   }
   bool any = false;

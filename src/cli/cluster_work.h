@@ -36,6 +36,7 @@ struct NewCluster {
   uint32_t replicas = 1;
   uint64_t stream_bytes = uint64_t{1} << 30;  // of each shard's stream
   int64_t lease_ms = 10'000;
+  int64_t takeover_ms = 0;
   std::string version;
 };
 // Makes the bucket, the streams, and puts settings and seeds in. kExists: there is a cluster with this name.

@@ -16,8 +16,10 @@
 #include "cli/engine_setup.h"
 #include "cli/live_display.h"
 #include "cli/nats_flags.h"
+#include "cli/node_copies.h"
 #include "cli/node_identity.h"
 #include "cli/progress_sum.h"
+#include "cli/shard_giver.h"
 #include "cli/shard_run.h"
 #include "cli/shard_status.h"
 #include "cluster/node_record.h"
@@ -27,14 +29,15 @@
 #include "io/process.h"
 #include "io/rng.h"
 #include "io/stop_signals.h"
+#include "standby/copy_mark.h"
 
 namespace portolan {
 namespace {
 
-constexpr int64_t kStepNs = 100 * kMillisecond;   // between two looks at the engines
-constexpr int64_t kLookNs = kSecond;              // between two looks at the bucket
-constexpr int64_t kStatusNs = 2 * kSecond;        // between two reports of a shard
-constexpr int64_t kAgainNs = 2 * kSecond;         // before a shard that broke off is claimed anew
+constexpr int64_t kStepNs = 100 * kMillisecond;         // between two looks at the engines
+constexpr int64_t kLookNs = kSecond;                    // between two looks at the bucket
+constexpr int64_t kStatusNs = 2 * kSecond;              // between two reports of a shard
+constexpr int64_t kAgainNs = 2 * kSecond;               // before a shard that broke off is claimed anew
 constexpr uint64_t kLeastMemory = uint64_t{128} << 20;  // of an engine
 
 class NodeSession {
@@ -54,6 +57,9 @@ class NodeSession {
     uint64_t place_revision = 0;
     bool looked = false;  // place is known
     bool wanted = false;
+    // The files of a shard that was stopped here and moves away.
+    std::unique_ptr<ShardGiver> giving;
+    Beats copy_beats;      // of the node that copies the shard
     bool leaving = false;  // its engine ends because it moves to another node
     int64_t not_before_ns = 0;
     int64_t status_at_ns = 0;
@@ -63,6 +69,10 @@ class NodeSession {
   Status SetConfig();
   void LookAtBucket();
   void LookAtPlace(uint32_t shard);
+  void LookAtCopies(uint32_t shard);
+  ShardPlace As(uint32_t shard, uint64_t files) const;
+  Result<std::optional<ShardPlace>> Here(uint32_t shard) const;
+  Status GiveAway(uint32_t shard);
   void SayWish(uint32_t shard, ClaimWish wish);
   Status Obey();
   Status StartAndEnd();
@@ -92,6 +102,7 @@ class NodeSession {
   std::unique_ptr<NodeIdentity> identity_;
   std::unique_ptr<NatsConnection> lease_connection_;
   std::unique_ptr<ShardLeases> leases_;
+  std::unique_ptr<NodeCopies> copies_;
   std::mutex mutex_;  // guards shards_[i].run against OnStop
   std::vector<Shard> shards_;
   ControlRecord control_;
@@ -107,9 +118,9 @@ class NodeSession {
 // What each engine of this node gets.
 Status NodeSession::SetConfig() {
   ASSIGN_OR_RETURN(config_, ConfigOfCluster(cluster_.settings));
-  for (const auto& [name, value] : {std::pair("memory.total", &options_.memory),
-                                    std::pair("fetch.connections", &options_.connections),
-                                    std::pair("fetch.loops", &options_.loops)}) {
+  for (const auto& [name, value] :
+       {std::pair("memory.total", &options_.memory), std::pair("fetch.connections", &options_.connections),
+        std::pair("fetch.loops", &options_.loops)}) {
     if (*value) RETURN_IF_ERROR(portolan::SetConfig(config_, name, **value));
   }
   RETURN_IF_ERROR(CheckRulesFile(cluster_.settings, config_));
@@ -151,6 +162,21 @@ Status NodeSession::Open() {
     return Fail(ErrorCode::kInvalidArgument, fmt::format("cluster {}: was made anew just now", options_.cluster));
   }
   shards_ = std::vector<Shard>(cluster_.settings.shards);
+  copies_ = std::make_unique<NodeCopies>(NodeCopiesOptions{
+      .cluster = options_.cluster,
+      .cluster_id = cluster_.store->id(),
+      .shards = cluster_.settings.shards,
+      .node = identity_->name(),
+      .nats = options_.nats,
+      .most = options_.copies,
+      .takeover_ns = cluster_.settings.takeover_ms * kMillisecond,
+      .dir = [this](uint32_t shard) { return DirOf(shard); },
+      .config = [this](uint32_t shard) { return ConfigOfShard(config_, shard); },
+      .places = [this](uint32_t shard) -> Result<CrawlPlaces> {
+        ASSIGN_OR_RETURN(const EngineOptions engine,
+                         WireCrawl(ConfigOfShard(config_, shard), DirOf(shard), {}, options_.version));
+        return PlacesOf(engine);
+      }});
   leases_ = std::make_unique<ShardLeases>(leases, std::move(store), Clock::Real());
   Log(LogLevel::kInfo, "node",
       {{"cluster", options_.cluster},
@@ -195,7 +221,63 @@ void NodeSession::LookAtBucket() {
   for (uint32_t i = 0; i < shards_.size(); ++i) {
     if (shards_[i].place && shards_[i].place->done) continue;
     LookAtPlace(i);
+    LookAtCopies(i);
   }
+}
+
+// Whether other nodes copy what is here, and whether this node copies what is there.
+void NodeSession::LookAtCopies(uint32_t index) {
+  Shard& shard = shards_[index];
+  const int64_t now_ns = Now();
+  if (shard.run) {
+    const auto entry = cluster_.store->Read(CopyKey(index));
+    const auto record = entry ? DecodeCopy(entry->value) : std::nullopt;
+    const bool alive = record && record->node != identity_->name() &&
+                       !shard.copy_beats.Silent(entry->revision, now_ns, kCopySilenceNs);
+    shard.run->WaitForCopy(alive);
+  }
+  if (shard.giving && (!shard.place || shard.place->node != identity_->name() || shard.place->to.empty())) {
+    shard.giving.reset();
+  }
+  if (!shard.looked) return;
+  const auto took =
+      copies_->Look(index,
+                    {.place = shard.place,
+                     .revision = shard.place_revision,
+                     .at_work = shard.run != nullptr || leases_->Held(index).has_value() || shard.giving != nullptr,
+                     .may_take = !stopping_ && Running() < capacity_},
+                    *cluster_.store, now_ns);
+  if (!took) {
+    Log(LogLevel::kWarn, "a copy of a shard", {{"shard", index}, {"why", took.error().message()}});
+  } else if (*took) {
+    LookAtPlace(index);
+  }
+}
+
+ShardPlace NodeSession::As(uint32_t index, uint64_t files) const {
+  return {.cluster = options_.cluster,
+          .id = cluster_.store->id(),
+          .shard = index,
+          .shards = cluster_.settings.shards,
+          .files = files};
+}
+
+Result<std::optional<ShardPlace>> NodeSession::Here(uint32_t index) const {
+  return FilesHere(Env::Posix(), DirOf(index), As(index, 0), shards_[index].place);
+}
+
+// The shard is stopped: whoever is to have it copies its files from here.
+Status NodeSession::GiveAway(uint32_t index) {
+  ASSIGN_OR_RETURN(const EngineOptions engine,
+                   WireCrawl(ConfigOfShard(config_, index), DirOf(index), {}, options_.version));
+  auto giving = ShardGiver::Start({.nats = options_.nats,
+                                   .cluster = options_.cluster,
+                                   .shard = index,
+                                   .files = HistoryOf(*shards_[index].place),
+                                   .places = PlacesOf(engine),
+                                   .held = {}});
+  if (giving) shards_[index].giving = *std::move(giving);
+  return {};  // if the server is away: the operator can copy the directory
 }
 
 Status NodeSession::WritePlace(uint32_t index, const PlaceRecord& record) {
@@ -243,7 +325,7 @@ void NodeSession::GiveBack(uint32_t index) {
 // The directory gets a new number with each holder: an older copy of it is never used again.
 Status NodeSession::TakePlace(uint32_t index) {
   Shard& shard = shards_[index];
-  ASSIGN_OR_RETURN(std::optional<ShardPlace> here, ReadShardPlace(Env::Posix(), DirOf(index)));
+  ASSIGN_OR_RETURN(const std::optional<ShardPlace> here, Here(index));
   if (here && (here->id != cluster_.store->id() || here->shard != index)) {
     return Fail(ErrorCode::kInvalidArgument,
                 fmt::format("{}: holds shard {} of cluster {}", DirOf(index), here->shard, here->cluster));
@@ -253,12 +335,13 @@ Status NodeSession::TakePlace(uint32_t index) {
   if (is_ours) return {};
   ASSIGN_OR_RETURN(const auto random, SystemRandomWords());
   const uint64_t files = random[0] | 1;
-  RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index),
-                                  {.cluster = options_.cluster,
-                                   .id = cluster_.store->id(),
-                                   .shard = index,
-                                   .shards = cluster_.settings.shards,
-                                   .files = files}));
+  copies_->Stop(index);
+  ASSIGN_OR_RETURN(const std::optional<CopyMark> copy, ReadCopyMark(Env::Posix(), DirOf(index)));
+  if (copy) {
+    RETURN_IF_ERROR(AdoptCopy(Env::Posix(), DirOf(index), As(index, files), ConfigOfShard(config_, index)));
+  } else {
+    RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index), As(index, files)));
+  }
   return WritePlace(index, {.node = identity_->name(), .files = files, .to = {}, .done = false});
 }
 
@@ -266,7 +349,7 @@ Status NodeSession::Begin(uint32_t index, uint64_t epoch) {
   Shard& shard = shards_[index];
   // The place may have changed since it was looked at, for example if another node begun the shard meanwhile.
   LookAtPlace(index);
-  ASSIGN_OR_RETURN(const std::optional<ShardPlace> here, ReadShardPlace(Env::Posix(), DirOf(index)));
+  ASSIGN_OR_RETURN(const std::optional<ShardPlace> here, Here(index));
   if (!shard.looked || WishFor(identity_->name(), here, shard.place) != ClaimWish::kClaim) {
     GiveBack(index);
     return {};
@@ -287,6 +370,7 @@ Status NodeSession::Begin(uint32_t index, uint64_t epoch) {
                           .nats = options_.nats,
                           .shard = index,
                           .epoch = epoch,
+                          .history = HistoryOf(*shard.place),
                           .held = [leases = leases_.get(), index, epoch] { return leases->Held(index) == epoch; }};
   options.nats.name = fmt::format("{} shard {}", identity_->name(), index);
   Log(LogLevel::kInfo, "a shard is ours", {{"shard", index}, {"epoch", epoch}});
@@ -330,13 +414,9 @@ Status NodeSession::OnEnd(uint32_t index) {
     ASSIGN_OR_RETURN(const auto random, SystemRandomWords());
     PlaceRecord record = *shard.place;
     record.files = random[0] | 1;
-    RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index),
-                                    {.cluster = options_.cluster,
-                                     .id = cluster_.store->id(),
-                                     .shard = index,
-                                     .shards = cluster_.settings.shards,
-                                     .files = record.files}));
+    RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index), As(index, record.files)));
     RETURN_IF_ERROR(WritePlace(index, record));
+    RETURN_IF_ERROR(GiveAway(index));
     Log(LogLevel::kInfo, "a shard is stopped: copy its directory to the other node",
         {{"shard", index}, {"directory", DirOf(index)}, {"to", record.to}});
     return {};
@@ -345,7 +425,8 @@ Status NodeSession::OnEnd(uint32_t index) {
   if (end.error().code() == ErrorCode::kClosed || end.error().code() == ErrorCode::kNoSpace) {
     shard.not_before_ns = Now() + kAgainNs;
     if (!stopping_) {
-      Log(LogLevel::kWarn, "a shard broke off: it will be claimed again", {{"shard", index}, {"why", end.error().message()}});
+      Log(LogLevel::kWarn, "a shard broke off: it will be claimed again",
+          {{"shard", index}, {"why", end.error().message()}});
     }
     return {};
   }
@@ -364,7 +445,7 @@ Status NodeSession::StartAndEnd() {
     if (stopping_) continue;
     if (!epoch) {
       if (!shard.looked || Now() < shard.not_before_ns) continue;
-      ASSIGN_OR_RETURN(const std::optional<ShardPlace> here, ReadShardPlace(Env::Posix(), DirOf(i)));
+      ASSIGN_OR_RETURN(const std::optional<ShardPlace> here, Here(i));
       const ClaimWish wish = WishFor(identity_->name(), here, shard.place);
       SayWish(i, wish);
       Want(i, wish == ClaimWish::kClaim);

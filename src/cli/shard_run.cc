@@ -75,7 +75,8 @@ AloneOptions ShardRun::MakeAlone() {
                                             .epoch = options_.epoch,
                                             .out_bytes = window / 2,
                                             .window_bytes = window,
-                                            .held = options_.held}};
+                                            .held = options_.held,
+                                            .copied = [this] { return Copied(); }}};
   AloneOptions alone;
   alone.place = {.shard = options_.shard, .shards = options_.settings->shards};
   alone.may_act = options_.held;
@@ -87,6 +88,32 @@ AloneOptions ShardRun::MakeAlone() {
     return std::shared_ptr<ShardExchange>(opened);
   };
   return alone;
+}
+
+Status ShardRun::StartGiver(const EngineOptions& engine) {
+  ShardGiverOptions options{.nats = options_.nats,
+                            .cluster = options_.cluster,
+                            .shard = options_.shard,
+                            .files = options_.history,
+                            .places = PlacesOf(engine),
+                            .held = options_.held};
+  options.nats.name += " files";
+  ASSIGN_OR_RETURN(auto giver, ShardGiver::Start(options));
+  const std::lock_guard lock(mutex_);
+  giver_ = std::move(giver);
+  giver_->WaitForCopy(copy_waits_);
+  return {};
+}
+
+void ShardRun::WaitForCopy(bool wait) {
+  const std::lock_guard lock(mutex_);
+  copy_waits_ = wait;
+  if (giver_) giver_->WaitForCopy(wait);
+}
+
+std::optional<uint64_t> ShardRun::Copied() const {
+  const std::lock_guard lock(mutex_);
+  return giver_ ? giver_->copied() : std::nullopt;
 }
 
 Status ShardRun::WriteOwnSeeds(const EngineOptions& engine) {
@@ -127,14 +154,15 @@ Result<SessionEnd> ShardRun::Run() {
   hold_ns = std::min(hold_ns, engine_options.fetch.limits.total_ns + kSecond);
   engine_options.shard.frontier.lease_retry_ns = engine_options.shard.frontier.lease_ns / kAskedInALease;
   const bool goes_on = HoldsCrawl(options_.dir) && HasManifest(engine_options.state_dir);
-  ASSIGN_OR_RETURN(CrawlPlace place, goes_on ? CrawlPlace::GoOn(options_.dir, engine_options)
-                                             : CrawlPlace::Begin(options_.dir));
+  ASSIGN_OR_RETURN(CrawlPlace place,
+                   goes_on ? CrawlPlace::GoOn(options_.dir, engine_options) : CrawlPlace::Begin(options_.dir));
   if (!goes_on) RETURN_IF_ERROR(WriteOwnSeeds(engine_options));
   RETURN_IF_ERROR(place.WriteSettings(options_.config));
   if (goes_on) LookAtArchive(engine_options);
 
   const std::string status_path = JoinPath(options_.dir, kStatusFile);
-  auto opened = Engine::Open(Env::Posix(), engine_options);
+  RETURN_IF_ERROR(StartGiver(engine_options));
+  auto opened = Engine::Open(giver_->env(), engine_options);
   if (!opened) return std::unexpected(std::move(opened).error());
   std::unique_ptr<Engine> engine = *std::move(opened);
   stopper_.SetRunning(engine.get());

@@ -1,5 +1,5 @@
-// ShardRun: one shard of a cluster at work in this process: its engine on a thread of its own, from the claim (an epoch)
-// to its end. An epoch has one engine: if it breaks off, the shard is claimed anew before the next one.
+// ShardRun: one shard of a cluster at work in this process: its engine on a thread of its own, from the claim (an
+// epoch) to its end. An epoch has one engine: if it breaks off, the shard is claimed anew before the next one.
 //
 // A directory without a crawl is begun: the shard's own seeds go into its queue, and the names of all seeds where its
 // scope needs them.
@@ -20,9 +20,10 @@
 #include "base/result.h"
 #include "cli/crawl_session.h"
 #include "cli/engine_setup.h"
+#include "cli/shard_giver.h"
+#include "cluster/cluster_exchange.h"
 #include "cluster/cluster_settings.h"
 #include "cluster/nats_connection.h"
-#include "cluster/cluster_exchange.h"
 #include "crawl/config.h"
 #include "crawl/progress.h"
 
@@ -39,6 +40,7 @@ struct ShardRunOptions {
   NatsOptions nats;
   uint32_t shard = 0;
   uint64_t epoch = 0;
+  uint64_t history = 0;        // of the shard's files here (node_copies.h)
   std::function<bool()> held;  // does this process still hold the shard, in that epoch? Any thread
 };
 
@@ -53,6 +55,9 @@ class ShardRun {
   void RequestStop() { stopper_.Stop(); }
   void RequestPause(bool paused) { stopper_.Pause(paused); }
   void Abandon(const Error& why) { stopper_.Abandon(why); }
+
+  // Whether another node keeps a copy of the shard now.
+  void WaitForCopy(bool wait);
 
   uint64_t epoch() const { return options_.epoch; }
   // The last picture; none before the first.
@@ -70,13 +75,17 @@ class ShardRun {
   Result<SessionEnd> Run();
   Status WriteOwnSeeds(const EngineOptions& engine);
   AloneOptions MakeAlone();
+  Status StartGiver(const EngineOptions& engine);
+  std::optional<uint64_t> Copied() const;
 
   const ShardRunOptions options_;
   Stopper stopper_;
   mutable std::mutex mutex_;
-  std::optional<CrawlProgress> progress_;  // guarded by mutex_
+  std::optional<CrawlProgress> progress_;    // guarded by mutex_
+  std::unique_ptr<ShardGiver> giver_;        // guarded by mutex_; from before the engine to after it
+  bool copy_waits_ = false;                  // guarded by mutex_
   std::weak_ptr<ClusterExchange> exchange_;  // guarded by mutex_
-  std::optional<Result<SessionEnd>> end_;  // of the thread, then of TakeEnd's caller
+  std::optional<Result<SessionEnd>> end_;    // of the thread, then of TakeEnd's caller
   std::atomic<bool> ended_{false};
   std::thread thread_;
 };

@@ -29,6 +29,7 @@ constexpr std::array kClusterParts = {
     ClusterPart{"resume", "go on after a pause or a stop", &RunClusterResume},
     ClusterPart{"stop", "stop all nodes cleanly", &RunClusterStop},
     ClusterPart{"move", "move a shard to another node", &RunClusterMove},
+    ClusterPart{"takeover", "give the shard of a dead node to the node that copied it", &RunClusterTakeover},
     ClusterPart{"upgrade", "allow this version of portolan to work for the cluster", &RunClusterUpgrade},
     ClusterPart{"remove", "remove a cluster from NATS, with what is on its way", &RunClusterRemove},
 };

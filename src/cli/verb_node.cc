@@ -33,6 +33,10 @@ int RunNode(int argc, char** argv) {
                   "(default: the cluster's shards divided by its nodes)")
       ->type_name("N")
       ->check(CLI::Range(1, 256));
+  app->add_option("--copies", options.copies,
+                  "Shards of other nodes of which it keeps a copy, so that it can take them over (default 0)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 256));
   app->add_option("--memory", options.memory, "memory.total of this machine, all shards together")
       ->type_name("SIZE")
       ->check(Checked(ParseBytes, "SIZE"));

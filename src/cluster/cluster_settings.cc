@@ -24,19 +24,20 @@ Result<uint64_t> NumberIn(std::string_view text, std::string_view name, uint64_t
 std::string EncodeClusterSettings(const ClusterSettings& settings) {
   const HashKey::Words& key = settings.key.words();
   return fmt::format(
-      "{}{}\nshards {}\nnodes {}\nseeds {}\nseeds_from {}\nrules {:016x}\nlease_ms {}\n"
+      "{}{}\nshards {}\nnodes {}\nseeds {}\nseeds_from {}\nrules {:016x}\nlease_ms {}\ntakeover_ms {}\n"
       "key {:016x} {:016x} {:016x} {:016x}\n\n{}",
       kFirstWord, kClusterFormat, settings.shards, settings.nodes, settings.seeds, settings.seeds_from,
-      settings.rules_hash, settings.lease_ms, key[0], key[1], key[2], key[3], settings.toml);
+      settings.rules_hash, settings.lease_ms, settings.takeover_ms, key[0], key[1], key[2], key[3], settings.toml);
 }
 
 Result<ClusterSettings> DecodeClusterSettings(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('\n'));
   if (!first.starts_with(kFirstWord)) return Fail(ErrorCode::kCorrupt, "the cluster's settings are of something else");
   if (first.substr(kFirstWord.size()) != std::to_string(kClusterFormat)) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("the cluster was made by another version of portolan: its format is {}, this program knows {}",
-                            first.substr(kFirstWord.size(), 20), kClusterFormat));
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("the cluster was made by another version of portolan: its format is {}, this program knows {}",
+                    first.substr(kFirstWord.size(), 20), kClusterFormat));
   }
   std::map<std::string_view, std::string_view> lines;
   size_t at = first.size() + 1;
@@ -63,6 +64,8 @@ Result<ClusterSettings> DecodeClusterSettings(std::string_view text) {
   ASSIGN_OR_RETURN(const uint64_t lease, NumberIn(lines["lease_ms"], "lease_ms", kLongestLeaseMs));
   if (lease < kShortestLeaseMs) return Fail(ErrorCode::kCorrupt, "the cluster's settings: lease_ms is too small");
   settings.lease_ms = static_cast<int64_t>(lease);
+  ASSIGN_OR_RETURN(const uint64_t takeover, NumberIn(lines["takeover_ms"], "takeover_ms", kLongestTakeoverMs));
+  settings.takeover_ms = static_cast<int64_t>(takeover);
   HashKey::Words words{};
   std::string_view key = lines["key"];
   for (uint64_t& word : words) {

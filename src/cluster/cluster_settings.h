@@ -8,6 +8,8 @@
 //   seeds_from list.txt
 //   rules 0123456789abcdef      hash of the file that rules.file names; 0: there is none
 //   lease_ms 10000              how long a node believes in a shard without news from the bucket
+//   takeover_ms 0              after so long without a sign a shard's node is taken for dead, and a node with a copy
+//                              takes the shard over; 0: never by itself
 //   key 1 2 3 4                 the crawl's hash key, four hexadecimal numbers
 //
 //   (after an empty line, the crawl's settings as TOML)
@@ -39,12 +41,14 @@ struct ClusterSettings {
   std::string seeds_from;
   uint64_t rules_hash = 0;
   int64_t lease_ms = 10'000;
+  int64_t takeover_ms = 0;
   HashKey key;
   std::string toml;
 };
 
 inline constexpr int64_t kShortestLeaseMs = 1'000;
 inline constexpr int64_t kLongestLeaseMs = 600'000;
+inline constexpr int64_t kLongestTakeoverMs = 7 * 86'400'000;
 
 std::string EncodeClusterSettings(const ClusterSettings& settings);
 // kUnsupported: another format, made by another version. kCorrupt: it is not such a text.

@@ -121,6 +121,7 @@ std::optional<ControlRecord> DecodeControl(std::string_view text) {
 
 std::string NodeKey(std::string_view node) { return fmt::format("node.{}", node); }
 std::string PlaceKey(uint32_t shard) { return fmt::format("place.{}", shard); }
+std::string LeaseKey(uint32_t shard) { return fmt::format("shard.{}", shard); }
 std::string CopyKey(uint32_t shard) { return fmt::format("copy.{}", shard); }
 std::string StatusKey(uint32_t shard) { return fmt::format("status.{}", shard); }
 

@@ -7,8 +7,8 @@
 //               shard_place.h). `to`: the node to which its operator moves it. state: begun, or done when nothing is
 //               left to do for it.
 //   copy.K      "v1 node=beta files=0123456789abcdef sequence=42 beat=7"
-//               Which node keeps a copy of shard K (cli/node_copies.h): of which directory's files, and the checkpoint that
-//               it has; 0: none yet. The beat grows as long as that node asks.
+//               Which node keeps a copy of shard K (cli/node_copies.h): of which directory's files, and the checkpoint
+//               that it has; 0: none yet. The beat grows as long as that node asks.
 //   control     "v1 run", "v1 pause", "v1 stop" or "v1 end max_pages"
 //   status.K    what its holder last saw of shard K, one JSON object (cli/shard_status.h)
 //
@@ -68,6 +68,7 @@ std::optional<ControlRecord> DecodeControl(std::string_view text);
 std::string NodeKey(std::string_view node);
 std::string PlaceKey(uint32_t shard);
 std::string CopyKey(uint32_t shard);
+std::string LeaseKey(uint32_t shard);  // of lease_record.h
 std::string StatusKey(uint32_t shard);
 inline constexpr std::string_view kControlKey = "control";
 inline constexpr std::string_view kVersionKey = "version";

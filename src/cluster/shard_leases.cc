@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "cluster/node_record.h"
 #include "io/process.h"
 
 namespace portolan {
@@ -80,7 +81,7 @@ void ShardLeases::Publish() {
 }
 
 void ShardLeases::Do(const LeaseCommand& command) {
-  const std::string key = fmt::format("shard.{}", command.shard);
+  const std::string key = LeaseKey(command.shard);
   std::string trouble;
   if (command.kind == LeaseCommand::Kind::kRead) {
     const auto entry = store_->Read(key);
