@@ -1,4 +1,4 @@
-// What it costs to divide a crawl among nodes by phases (crawl/phase_partition.h, KSpider's way) or by domains
+// What it costs to divide a crawl among nodes by phases (frontier/phase_partition.h, KSpider's way) or by domains
 // (crawl/partition.h), on a web whose pages are all known from the start.
 //
 // Each node fetches at most so many pages per second, each host is left alone for a delay after each page, and of the
@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "bench/phases/study_web.h"
-#include "crawl/phase_partition.h"
+#include "frontier/phase_partition.h"
 
 namespace portolan::bench {
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/hash_key.h"
+#include "frontier/phase_partition.h"
 #include "frontier/politeness.h"
 
 namespace portolan {
@@ -33,6 +35,8 @@ struct FrontierOptions {
   HashKey key;          // the crawl's; hashes hosts, URLs and addresses
   uint32_t shards = 1;  // of the crawl: they share addresses (address_book.h)
   uint32_t shard = 0;   // the index of this one
+  // The shards share hosts and fetch from them in turns (phase_partition.h); none: each has hosts of its own.
+  std::optional<PhasePartition::Options> phases;
 };
 
 }  // namespace portolan

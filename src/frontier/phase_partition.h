@@ -6,14 +6,16 @@
 // nodes have the same group at one moment, so a host is fetched from by one node at a time although all of them have
 // URLs of it. Fewer phases than nodes are refused.
 //
-// Clocks of nodes differ a little, and a request may still run when the period ends, so a node begins no fetch in the
-// first `gap_ns` of a period: at least the delay of a host, and what clocks and the longest fetch need.
+// A node begins no fetch in the first `gap_ns` of a period. The node before it may have hit a host a moment earlier,
+// and what it learnt then (Crawl-delay, how long the answer took) is not known here. So the gap must be at least the
+// longest delay that a host may ask for, and the longest fetch, and by what clocks of nodes may differ.
 //
 // Departure: keyed hashes instead of sums of characters, which outsiders can choose and which are close together for
 // similar names (`bench phases` compares the balance). Pure: the time comes with the calls. Thread: immutable.
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -40,7 +42,14 @@ class PhasePartition {
   uint32_t NodeOf(uint64_t url) const { return static_cast<uint32_t>(Mix64(url) % options_.nodes); }
   uint32_t GroupOf(uint64_t host) const { return static_cast<uint32_t>(Mix64(host ^ kHosts) % options_.phases); }
 
-  // The group of a node at that time (calendar). Between two periods there is none.
+  // When the node may fetch from hosts of that group: at that time (calendar), or the first one after it.
+  int64_t NextTurn(uint32_t node, uint32_t group, int64_t unix_ns) const {
+    const uint64_t period = PeriodOf(unix_ns);
+    const uint64_t ahead = (group + options_.phases - GroupInPeriod(node, period)) % options_.phases;
+    const int64_t begin_ns = static_cast<int64_t>(period + ahead) * options_.period_ns + options_.gap_ns;
+    return ahead == 0 ? std::max(unix_ns, begin_ns) : begin_ns;
+  }
+  // The group of a node at that time. Between two periods there is none.
   std::optional<uint32_t> ActiveGroup(uint32_t node, int64_t unix_ns) const {
     if (PlaceInPeriod(unix_ns) < options_.gap_ns) return std::nullopt;
     return GroupInPeriod(node, PeriodOf(unix_ns));

@@ -1,4 +1,4 @@
-#include "crawl/phase_partition.h"
+#include "frontier/phase_partition.h"
 
 #include <gtest/gtest.h>
 
@@ -52,6 +52,24 @@ TEST(PhasePartitionTest, NothingIsActiveWhilePeriodsChange) {
     EXPECT_FALSE(partition.ActiveGroup(node, swap));
     EXPECT_FALSE(partition.ActiveGroup(node, swap + 40 * kSecond - 1));
     EXPECT_EQ(partition.ActiveGroup(node, swap + 40 * kSecond), (*partition.ActiveGroup(node, swap - 1) + 1) % 3);
+  }
+}
+
+TEST(PhasePartitionTest, TheNextTurnIsTheFirstMomentWithTheGroup) {
+  const PhasePartition partition = Make(3, 5, 40 * kSecond);
+  for (uint32_t node = 0; node < 3; ++node) {
+    for (uint32_t group = 0; group < 5; ++group) {
+      for (int64_t now = kNow; now < kNow + 6000 * kSecond; now += 77 * kSecond) {
+        const int64_t turn = partition.NextTurn(node, group, now);
+        ASSERT_GE(turn, now);
+        ASSERT_EQ(partition.ActiveGroup(node, turn), group);
+        ASSERT_EQ(turn == now, partition.ActiveGroup(node, now) == group);
+        if (turn > now) {
+          ASSERT_NE(partition.ActiveGroup(node, turn - 1), group);
+        }
+        ASSERT_LE(turn - now, (5 * 600 + 40) * kSecond);
+      }
+    }
   }
 }
 
