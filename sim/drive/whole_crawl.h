@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@ struct Setting {
   HashKey key;
   uint32_t shards = 1;  // memory and connections are divided among them
   uint64_t exchange_bytes = uint64_t{1} << 20;
+  std::optional<PhasePartition::Options> phases;
 };
 
 inline std::unique_ptr<World> MakeWorld(const Setting& setting) {
@@ -46,6 +48,11 @@ inline VirtualCrawl::Options MakeOptions(const Setting& setting) {
   options.checkpoint_ns = setting.checkpoint_ns;
   options.shard.scope.mode = ScopeMode::kAny;
   options.shard.key = setting.key;
+  options.shard.phases = setting.phases;
+  if (setting.phases) {
+    options.shard.frontier.politeness.max_delay_ns =
+        std::min(options.shard.frontier.politeness.max_delay_ns, setting.phases->gap_ns);
+  }
   options.shard.connections = connections;
   options.shard.sitemaps = false;  // the oracle's reachable set follows links only
   options.shard.frontier.memory = memory / 4;

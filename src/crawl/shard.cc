@@ -28,11 +28,20 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   }
   options.frontier.shards = options.admission.star.shards = options.shards;
   options.frontier.shard = options.shard;
+  if (options.phases) {
+    RETURN_IF_ERROR(CheckPhases(options));
+    options.phases->nodes = options.shards;
+    options.frontier.phases = options.phases;
+    // Only one host in `phases` may be fetched from at a time.
+    options.frontier.back_queues = static_cast<uint32_t>(std::min<uint64_t>(
+        uint64_t{options.frontier.back_queues} * options.phases->phases, options.frontier.max_hosts));
+  }
   options.scope.key = options.key;
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
   options.admission.key = options.gate.key = options.frontier.key = options.content.key = options.traps.key =
       options.key;
   std::unique_ptr<Shard> shard(new Shard(ports, options, std::move(scope)));
+  if (options.phases) shard->phases_.emplace(*options.phases);
   if (options.shards > 1) {
     ASSIGN_OR_RETURN(shard->domains_, PayLevelDomains::Create(options.key));
     options.admission.star.raise_elsewhere = [raw = shard.get()](uint64_t pld) {

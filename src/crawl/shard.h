@@ -275,9 +275,13 @@ class Shard : public Checkpointable {
 
   // Other shards (shard_crossing.cc):
   uint32_t OwnerOf(std::string_view url, uint64_t host_key) {
+    if (phases_) return phases_->NodeOf(options_.key.Hash(url));
     return domains_ ? ShardOfDomain(domains_->Key(url, host_key), options_.shards) : 0;
   }
   uint32_t OwnerOf(std::string_view url) { return domains_ ? OwnerOf(url, HostKey(url, options_.key)) : 0; }
+  // With phases each shard has the rules of all hosts of which it has URLs.
+  uint32_t OwnerOfRobots(std::string_view url) { return phases_ ? options_.shard : OwnerOf(url); }
+  static Status CheckPhases(const ShardOptions& options);
   bool Here(uint32_t owner) const { return owner == options_.shard; }
   bool HasRoomElsewhere() const;
   // Offers a link to URLseen, here or in the shard `owner`. REQUIRES: it has room.
@@ -397,6 +401,7 @@ class Shard : public Checkpointable {
   bool others_only_wait_;
   NetworkGuard network_;
   std::optional<PayLevelDomains> domains_;  // none: this is the only shard
+  std::optional<PhasePartition> phases_;    // then URLs are divided by it, not by domains
   std::unique_ptr<DiskQueue> seeds_;
   std::unique_ptr<DiskQueue> arrivals_;
   std::unique_ptr<UrlSeen> seen_;

@@ -15,6 +15,29 @@ bool Shard::HasRoomElsewhere() const {
   return true;
 }
 
+// ---- phases
+
+Status Shard::CheckPhases(const ShardOptions& options) {
+  if (!options.phases) return {};
+  const auto wrong = [](const std::string& what) { return Fail(ErrorCode::kInvalidArgument, "phases: " + what); };
+  const PhasePartition::Options& phases = *options.phases;
+  if (phases.phases < options.shards) {
+    return wrong(
+        fmt::format("{} are too few for {} shards: two would fetch from one host", phases.phases, options.shards));
+  }
+  if (phases.gap_ns < options.frontier.politeness.max_delay_ns || phases.gap_ns >= phases.period_ns) {
+    return wrong(
+        fmt::format("a gap of {} ns must be at least the longest delay of a host, {} ns, and less than the "
+                    "period of {} ns",
+                    phases.gap_ns, options.frontier.politeness.max_delay_ns, phases.period_ns));
+  }
+  if (options.admission.enabled || options.traps.enabled || options.duplicates == DuplicatePolicy::kSkip ||
+      (options.scope.rules != nullptr && options.scope.rules->has(RuleAction::kLimit))) {
+    return wrong("not possible with budgets, traps, skipped duplicates, and rules that limit pages");
+  }
+  return {};
+}
+
 // ---- sending
 
 Status Shard::Offer(uint64_t hash, std::string_view record, uint32_t owner) {
@@ -27,7 +50,7 @@ Status Shard::Offer(uint64_t hash, std::string_view record, uint32_t owner) {
 // A redirect may lead to a host of another shard. That shard fetches it, because it has the host's clocks. Requests for
 // robots.txt do not wait for room in the exchange: there are no more of them than fetches in flight.
 Status Shard::WantRobots(const UrlRecord& request) {
-  const uint32_t owner = OwnerOf(RobotsTarget(request.url));
+  const uint32_t owner = OwnerOfRobots(RobotsTarget(request.url));
   if (!Here(owner)) {
     EncodeUrlRecord(request, encoded_);
     EncodeRobotsRequest(encoded_, message_);
@@ -41,7 +64,7 @@ Status Shard::WantRobots(const UrlRecord& request) {
 
 // REQUIRES: the gate has room.
 Status Shard::SendRobotsAnswer(const UrlRecord& request, const RobotsAnswer& answer, Moment now) {
-  const uint32_t owner = OwnerOf(RobotsOrigin(request.url));
+  const uint32_t owner = OwnerOfRobots(RobotsOrigin(request.url));
   if (Here(owner)) return OnRobotsAnswer(request.url, request.hops, answer, now);
   EncodeRobotsAnswer(request.url, request.hops, answer, message_);
   exchange_->Send(owner, message_);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/hash_key.h"
 #include "content/content_seen.h"
@@ -60,10 +61,14 @@ struct ShardPorts {
 
 struct ShardOptions {
   ScopeOptions scope;
-  HashKey key;                 // the crawl's; used by all parts below
-  uint32_t shards = 1;         // of the crawl
-  uint32_t shard = 0;          // the index of this one
-  bool alone = false;          // the only one in its directory and its engine; the others are in other processes
+  HashKey key;          // the crawl's; used by all parts below
+  uint32_t shards = 1;  // of the crawl
+  uint32_t shard = 0;   // the index of this one
+  bool alone = false;   // the only one in its directory and its engine; the others are in other processes
+  // The crawl is divided by URLs and phases (frontier/phase_partition.h) and not by domains. `nodes` is set to
+  // `shards`. Not possible with budgets, traps, rules that limit pages, and duplicates that are skipped: what these
+  // know of a host or domain has one place.
+  std::optional<PhasePartition::Options> phases = std::nullopt;
   uint32_t connections = 256;  // fetches in flight
   uint32_t max_links = 1000;   // of one PageResult; this many must fit into an empty URLseen and an empty STAR
   uint64_t max_pages = 0;      // 0: no limit; likewise in the next two lines

@@ -79,6 +79,7 @@ ManifestSection Shard::Describe() const {
     section.numbers[kAloneShard] = options_.shard;
     section.numbers[kAloneShards] = options_.shards;
   }
+  if (phases_) section.numbers["phases"] = phases_->options().phases;  // absent: divided by domains
   section.numbers["robots_open"] = robots_open_;
   section.numbers["running_ns"] = static_cast<uint64_t>(flushed_running_ns_);
   section.numbers["calendar_ns"] = static_cast<uint64_t>(flushed_calendar_ns_);
@@ -111,6 +112,13 @@ Status Shard::Restore(const Manifest& manifest) {
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(ShardName(options_.seat(), kName), kName));
   if (section == nullptr) return {};
   is_new_ = false;
+  const auto phases = section->numbers.find("phases");
+  const uint64_t had = phases == section->numbers.end() ? 0 : phases->second;
+  if (had != (phases_ ? phases_->options().phases : 0)) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the crawl was begun with {} phases, which cannot be changed (0: divided by domains)", had));
+  }
   ForEachCount(counts_, [&](const std::string& name, uint64_t& count) {
     const auto found = section->numbers.find(name);
     count = found == section->numbers.end() ? 0 : found->second;

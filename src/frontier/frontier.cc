@@ -23,6 +23,7 @@ Frontier::Frontier(Env& env, std::string dir, const FrontierOptions& options)
       bench_(hosts_, options_.politeness, options_.connections_per_host, options_.key),
       book_(options_.key, {options_.lease_ns, options_.lease_retry_ns, LongestHold(options_.politeness)}) {
   if (options_.shards > 1) bench_.SetShared({options_.lease_ns, options_.lease_retry_ns, options_.epoch});
+  if (options_.phases) phases_.emplace(*options_.phases);
   described_.name = options.name;
   described_.kind = kKind;
 }
@@ -111,12 +112,20 @@ Result<Dispatch> Frontier::Next(int64_t now_ns, int64_t unix_ns) {
   if (spilling_ || ram_bytes() >= options_.memory) RETURN_IF_ERROR(KeepWithinMemory());
   if (active_hosts() < options_.back_queues) RETURN_IF_ERROR(Pull(options_.pull_step, options_.back_queues));
 
-  // An address that has expired is looked up again before the host is hit.
+  // An address that has expired is looked up again before the host is hit. A host whose turn is over, because its
+  // address was busy or the calendar has jumped, waits for the next one.
   uint32_t top = TopHost(now_ns);
-  for (size_t i = 0; top != kNoHost && hosts_[top].address_expires_ns <= now_ns; ++i) {
+  for (size_t i = 0; top != kNoHost; ++i) {
+    const bool expired = hosts_[top].address_expires_ns <= now_ns;
+    const int64_t turn_ns = TurnTime(hosts_[top], now_ns);
+    if (!expired && turn_ns <= now_ns) break;
     if (i == kExpiredAStep) return Dispatch{.kind = Dispatch::Kind::kMoreWork};
     bench_.Take(top);
-    Await(top);
+    if (expired) {
+      Await(top);
+    } else {
+      bench_.Put(top, turn_ns);
+    }
     top = TopHost(now_ns);
   }
   if (!awaiting_.empty() && resolving_ < options_.max_resolving) return GiveResolve();
@@ -267,7 +276,13 @@ int64_t Frontier::LeaveTime(const Host& host, int64_t now_ns) const {
 int64_t Frontier::ReadyTime(const Host& host) const {
   // When memory is short, hosts with URLs that wait for another attempt fetch no others.
   const size_t max_later = ram_bytes() >= options_.memory ? 1 : BackQueue::kMaxLater;
-  return std::max(host.free_ns, host.queue.ReadyAt(max_later));
+  return TurnTime(host, std::max(host.free_ns, host.queue.ReadyAt(max_later)));
+}
+
+int64_t Frontier::TurnTime(const Host& host, int64_t time_ns) const {
+  if (!phases_ || time_ns == kNever) return time_ns;
+  const int64_t unix_ns = std::max(time_ns, now_ns_) + calendar_offset_ns_;
+  return phases_->NextTurn(options_.shard, phases_->GroupOf(host.key), unix_ns) - calendar_offset_ns_;
 }
 
 void Frontier::SetTimer(uint32_t id, int64_t time_ns) { timers_.Push({time_ns, sequence_++, id}, HostPlace()); }

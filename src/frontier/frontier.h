@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -236,6 +237,8 @@ class Frontier : private Checkpointable {
   uint32_t OwnerOf(const Address& address) const;
 
   uint32_t TopHost(int64_t now_ns);
+  // With phases: when it is this shard's turn to fetch from the host, not before `time_ns`. Otherwise that time.
+  int64_t TurnTime(const Host& host, int64_t time_ns) const;
   Result<Dispatch> GiveFetch(uint32_t id, int64_t now_ns);
   Result<Dispatch> GiveFail();
   Dispatch GiveResolve();
@@ -253,6 +256,7 @@ class Frontier : private Checkpointable {
   std::unique_ptr<SpillLog> spill_;
   SpillCompactor compactor_;
   bool spilling_ = false;  // memory was full, and is still above the lower mark
+  std::optional<PhasePartition> phases_;
   HostTable hosts_;
   Workbench bench_;
   AddressBook book_;                 // of the addresses that this shard owns

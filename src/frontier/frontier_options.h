@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/hash_key.h"
+#include "frontier/phase_partition.h"
 #include "frontier/politeness.h"
 
 namespace portolan {
@@ -40,6 +42,8 @@ struct FrontierOptions {
   // Of this process's claim to the shard. After the first, addresses of this shard are not lent before all leases that
   // an earlier process gave have ended.
   uint64_t epoch = 0;
+  // The shards share hosts and fetch from them in turns (phase_partition.h); none: each has hosts of its own.
+  std::optional<PhasePartition::Options> phases;
 };
 
 }  // namespace portolan
