@@ -27,6 +27,8 @@ class Collapser {
   bool Append(std::string& out, size_t start, size_t limit, std::string_view piece);
 
  private:
+  bool AppendUpTo(std::string& out, size_t start, size_t limit, std::string_view piece);
+
   Gap gap_ = Gap::kNone;
 };
 
