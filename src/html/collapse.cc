@@ -11,22 +11,6 @@
 namespace portolan {
 namespace {
 
-bool IsBlank(char c) { return static_cast<unsigned char>(c) <= ' '; }
-
-const char* SkipBlanks(const char* p, const char* end) {
-#ifdef __SSE2__
-  while (end - p >= 16) {
-    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(' ')), block);
-    const auto text = static_cast<uint32_t>(_mm_movemask_epi8(low)) ^ 0xffff;
-    if (text != 0) return p + std::countr_zero(text);
-    p += 16;
-  }
-#endif
-  while (p < end && IsBlank(*p)) ++p;
-  return p;
-}
-
 constexpr ptrdiff_t kSpare = 16;  // bytes behind its end that Copy may overwrite
 
 #ifdef __SSE2__
@@ -71,13 +55,13 @@ char* Copy(const char* p, const char* end, char* to) {
     p += plain;
     to += plain;
 #else
-    if (!IsBlank(*p)) {
+    if (!IsControlOrBlank(*p)) {
       *to++ = *p++;
       continue;
     }
 #endif
     if (to[-1] != ' ') *to++ = ' ';
-    p = SkipBlanks(p, end);
+    p = SkipControlsAndBlanks(p, end);
   }
   return to;
 }
@@ -89,16 +73,12 @@ void DropPartial(std::string& out, size_t start, char next) {
     while (out.size() > start && continues(out.back())) out.pop_back();
     if (out.size() > start) out.pop_back();
   }
-  while (out.size() > start && IsBlank(out.back())) out.pop_back();
+  while (out.size() > start && IsControlOrBlank(out.back())) out.pop_back();
 }
 
 }  // namespace
 
-bool Collapser::Append(std::string& out, size_t start, size_t limit, std::string_view piece) {
-  const char* const end = piece.data() + piece.size();
-  const char* const p = SkipBlanks(piece.data(), end);
-  if (p != piece.data()) Break(Gap::kBlank);
-  if (p == end) return true;
+bool Collapser::AppendText(std::string& out, size_t start, size_t limit, const char* p, const char* end) {
   const auto size = static_cast<size_t>(end - p);
   if (out.size() - start + 1 + size > limit) return AppendUpTo(out, start, limit, {p, size});
   const size_t before = out.size();
@@ -124,13 +104,13 @@ bool Collapser::AppendUpTo(std::string& out, size_t start, size_t limit, std::st
   const char* p = piece.data();
   const char* const end = p + piece.size();
   while (p < end) {
-    if (IsBlank(*p)) {
+    if (IsControlOrBlank(*p)) {
       Break(Gap::kBlank);
       ++p;
       continue;
     }
     const char* stop = p;
-    while (stop < end && !IsBlank(*stop)) ++stop;
+    while (stop < end && !IsControlOrBlank(*stop)) ++stop;
     size_t used = out.size() - start;
     const bool gap = gap_ != Gap::kNone && used > 0;
     if (used + (gap ? 1 : 0) >= limit) {
