@@ -1,23 +1,23 @@
 // What a fetched page costs until the shard has it: the whole of PageMaker, and each of its stages alone.
 //
-//   portolan bench parse [--pages DIR] [--rounds N] [--level N]
+//   portolan bench parse [--pages DIR | --world PROFILE] [--rounds N] [--level N]
 //
-// Input: real pages, gzipped as servers send them, in memory. First the answer: the links of each page are those of the
-// plain reader over the plain text. Then processor time on one thread, the best of N rounds.
+// Input: real pages, gzipped as servers send them, in memory; or pages of a simulated web (web2007, web2026). First the
+// answer: the links of each page are those of the plain reader over the plain text. Then processor time on one thread,
+// the best of N rounds.
 
 #include <time.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/hash.h"
 #include "bench/benchmark.h"
+#include "bench/parse/samples.h"
+#include "bench/parse/text_costs.h"
 #include "html/charset_decoder.h"
 #include "html/charset_sniff.h"
 #include "html/page_links.h"
@@ -30,24 +30,7 @@
 namespace portolan::bench {
 namespace {
 
-struct Sample {
-  std::string html;
-  Url url;
-  FetchResponse response;
-};
-
-FetchResponse CopyOf(const FetchResponse& from) {
-  FetchResponse copy;
-  copy.task = from.task;
-  copy.status = from.status;
-  copy.version = from.version;
-  copy.request_head = from.request_head;
-  copy.response_head = from.response_head;
-  copy.body = from.body;
-  copy.wire_bytes = from.wire_bytes;
-  copy.times = from.times;
-  return copy;
-}
+constexpr uint64_t kWorldPages = 400;
 
 double CpuSeconds() {
   timespec now{};
@@ -55,67 +38,27 @@ double CpuSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-std::string GzipOf(std::string_view text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-Result<std::vector<Sample>> LoadSamples(const std::string& folder) {
-  std::ifstream index(folder + "/index.tsv");
-  if (!index) return Fail(ErrorCode::kNotFound, folder + "/index.tsv: real pages are needed, see --pages");
-  std::vector<Sample> samples;
-  std::string row;
-  std::getline(index, row);
-  while (std::getline(index, row)) {
-    const std::string name = row.substr(0, row.find('\t'));
-    std::ifstream in(folder + "/" + name, std::ios::binary);
-    Sample& sample = samples.emplace_back();
-    sample.html.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    sample.url.Assign("https://www.pages.test/" + name);
-    FetchResponse& response = sample.response;
-    response.task.url = sample.url.href();
-    response.task.address = Address::V4(0x7f000001);
-    response.status = 200;
-    response.version = HttpVersion::k11;
-    response.request_head =
-        "GET / HTTP/1.1\r\nHost: www.pages.test\r\nUser-Agent: portolan/1.0 (+https://operator.test/crawler)\r\n"
-        "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\nAccept-Encoding: gzip, br, zstd\r\n\r\n";
-    response.response_head =
-        "HTTP/1.1 200 OK\r\nDate: Sat, 31 Jan 2026 12:30:01 GMT\r\nServer: nginx\r\n"
-        "Content-Type: text/html; charset=utf-8\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n"
-        "Vary: Accept-Encoding\r\nCache-Control: max-age=600\r\nContent-Encoding: gzip\r\n\r\n";
-    response.body = GzipOf(sample.html);
-    response.times.begin_unix_ns = 1'769'862'601'250'000'000;
-  }
-  return samples;
-}
-
 Result<nlohmann::ordered_json> RunParseBench(int argc, char** argv, Report& report) {
   std::string folder = "../shared/data/pages";
   int rounds = 7;
   int level = 1;
+  std::string world;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view flag = argv[i];
     if (flag == "--pages") {
       folder = argv[i + 1];
     } else if (flag == "--rounds") {
       rounds = std::max(3, std::atoi(argv[i + 1]));
+    } else if (flag == "--world") {
+      world = argv[i + 1];
     } else if (flag == "--level") {
       level = std::atoi(argv[i + 1]);
     } else {
-      return Fail(ErrorCode::kInvalidArgument, "usage: parse [--pages DIR] [--rounds N] [--level N]");
+      return Fail(ErrorCode::kInvalidArgument, "usage: parse [--pages DIR | --world PROFILE] [--rounds N] [--level N]");
     }
   }
-  ASSIGN_OR_RETURN(const std::vector<Sample> samples, LoadSamples(folder));
+  ASSIGN_OR_RETURN(const std::vector<Sample> samples,
+                   world.empty() ? LoadSamples(folder) : MakeSamples(world, kWorldPages));
   const auto pages = static_cast<double>(samples.size());
   double bytes = 0;
   double coded = 0;
@@ -233,6 +176,8 @@ Result<nlohmann::ordered_json> RunParseBench(int argc, char** argv, Report& repo
   line("similarity of the text, if asked", "similarity_us", simhash - bare);
   line("charset where the server has none", "detect_us", detect);
   figures["check"] = sum;
+  ASSIGN_OR_RETURN(const nlohmann::ordered_json text, MeasureTextCosts(samples, rounds, report));
+  figures.update(text);
   return figures;
 }
 

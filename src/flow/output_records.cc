@@ -59,24 +59,33 @@ std::optional<LinkRecord> ParseLinkRecord(std::string_view record, uint8_t tag) 
   return link;
 }
 
+// The text is most of a record, so it is copied once: its neighbours are made first.
 void AppendTextRecord(std::string& out, const TextRecord& page) {
-  std::string record;
-  record.reserve(page.url.size() + page.title.size() + page.headings.size() + page.text.size() +
-                 page.description.size() + page.main.size() + page.type.size() + 128);
-  AppendString(record, page.url);
-  AppendVarint(record, static_cast<uint64_t>(page.unix_ms));
-  AppendString(record, page.title);
-  AppendString(record, page.description);
-  AppendString(record, page.published);
-  AppendString(record, page.language);
-  AppendVarint(record, page.confidence);
-  AppendString(record, page.headings);
-  AppendString(record, page.text);
-  AppendString(record, page.main);
-  AppendVarint(record, page.robots);
-  AppendString(record, page.type);
-  AppendLe(record, page.similarity);
-  AppendPackedRecord(out, record);
+  std::string before;
+  before.reserve(page.url.size() + page.title.size() + page.description.size() + page.headings.size() + 128);
+  AppendString(before, page.url);
+  AppendVarint(before, static_cast<uint64_t>(page.unix_ms));
+  AppendString(before, page.title);
+  AppendString(before, page.description);
+  AppendString(before, page.published);
+  AppendString(before, page.language);
+  AppendVarint(before, page.confidence);
+  AppendString(before, page.headings);
+  AppendVarint(before, page.text.size());
+  std::string after;
+  after.reserve(page.main.size() + page.type.size() + 32);
+  AppendString(after, page.main);
+  AppendVarint(after, page.robots);
+  AppendString(after, page.type);
+  AppendLe(after, page.similarity);
+
+  const size_t size = before.size() + page.text.size() + after.size();
+  out.reserve(out.size() + 1 + kMaxVarint + size);
+  out += '\0';  // the tag
+  AppendVarint(out, size);
+  out += before;
+  out += page.text;
+  out += after;
 }
 
 std::optional<TextRecord> ParseTextRecord(std::string_view record) {

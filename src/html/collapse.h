@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "html/scan.h"
+
 namespace portolan {
 
 class Collapser {
@@ -24,9 +26,18 @@ class Collapser {
 
   // Appends to `out`, up to `limit` bytes after `start`; the text before `start` is not touched. False once something
   // was left out.
-  bool Append(std::string& out, size_t start, size_t limit, std::string_view piece);
+  bool Append(std::string& out, size_t start, size_t limit, std::string_view piece) {
+    const char* const end = piece.data() + piece.size();
+    const char* const p = SkipControlsAndBlanks(piece.data(), end);
+    if (p != piece.data()) Break(Gap::kBlank);
+    return p == end || AppendText(out, start, limit, p, end);
+  }
 
  private:
+  // REQUIRES: *p is not a blank.
+  bool AppendText(std::string& out, size_t start, size_t limit, const char* p, const char* end);
+  bool AppendUpTo(std::string& out, size_t start, size_t limit, std::string_view piece);
+
   Gap gap_ = Gap::kNone;
 };
 

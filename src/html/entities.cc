@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/ascii.h"
+#include "base/bytes.h"
 #include "html/scan.h"
 
 namespace portolan {
@@ -77,11 +78,36 @@ Reference ReadNumeric(const char* p, const char* end, bool complete) {
   return found;
 }
 
+// The references of most pages. With its semicolon a name is whole, so nothing has to be read on.
+struct Common {
+  uint64_t name;
+  uint64_t mask;
+  Reference found;
+};
+
+constexpr Common MakeCommon(std::string_view name, std::string_view value) {
+  Common common{.name = 0, .mask = ~uint64_t{0} >> (64 - 8 * name.size()), .found = {}};
+  for (size_t i = 0; i < name.size(); ++i) common.name |= static_cast<uint64_t>(name[i]) << (8 * i);
+  common.found.consumed = name.size();
+  common.found.length = static_cast<uint8_t>(value.size());
+  for (size_t i = 0; i < value.size(); ++i) common.found.bytes[i] = value[i];
+  return common;
+}
+constexpr std::array<Common, 6> kCommon = {MakeCommon("&nbsp;", "\xc2\xa0"), MakeCommon("&amp;", "&"),
+                                           MakeCommon("&quot;", "\""),       MakeCommon("&lt;", "<"),
+                                           MakeCommon("&gt;", ">"),          MakeCommon("&mdash;", "\xe2\x80\x94")};
+
 }  // namespace
 
 Reference ReadReference(const char* p, const char* end, bool in_attribute, bool complete) {
   const char* at = p + 1;
   if (at == end && !complete) return {};
+  if (end - p >= 8) {
+    const auto eight = LoadLe<uint64_t>(p);
+    for (const Common& common : kCommon) {
+      if ((eight & common.mask) == common.name) return common.found;
+    }
+  }
   if (at < end && *at == '#') return ReadNumeric(p, end, complete);
   Reference found;
   found.consumed = 1;

@@ -385,14 +385,23 @@ void PageSink::AddOutline(Tag tag, bool end) {
     page_.outline_cut = true;
     return;
   }
-  OutlineEvent event{.text_at = static_cast<uint32_t>(page_.text.size()), .tag = tag, .end = end};
-  if (!end && page_.outline_names.size() + OutlineEvent::kMaxNames <= options_.max_outline_names) {
-    const size_t begin = page_.outline_names.size();
+  page_.outline.push_back({.text_at = static_cast<uint32_t>(page_.text.size()), .tag = tag, .end = end});
+  if (!end && (found_ & kNaming) != 0) AddOutlineNames(page_.outline.back());
+}
+
+void PageSink::AddOutlineNames(OutlineEvent& event) {
+  std::string& names = page_.outline_names;
+  const size_t begin = names.size();
+  if (begin + OutlineEvent::kMaxNames > options_.max_outline_names) return;
+  constexpr size_t kMostOfOne = OutlineEvent::kMaxNames / 4;
+  constexpr size_t kMarks = 2;  // before each name, and " !" at the end
+  names.resize_and_overwrite(begin + 4 * (kMostOfOne + kMarks) + kMarks, [&](char* data, size_t /*room*/) {
+    char* to = data + begin;
     const auto add = [&](Attribute attribute, char mark) {
       if (!Has(attribute) || values_[attribute].empty()) return;
-      page_.outline_names += ' ';
-      if (mark != ' ') page_.outline_names += mark;
-      page_.outline_names.append(values_[attribute].substr(0, OutlineEvent::kMaxNames / 4));
+      *to++ = ' ';
+      if (mark != ' ') *to++ = mark;
+      to = std::ranges::copy(values_[attribute].substr(0, kMostOfOne), to).out;
     };
     add(kClass, ' ');
     add(kId, '#');
@@ -406,14 +415,12 @@ void PageSink::AddOutline(Tag tag, bool end) {
     };
     if (Has(kHidden) || (Has(kAriaHidden) && values_[kAriaHidden] == "true") ||
         (Has(kStyle) && hides(values_[kStyle]))) {
-      page_.outline_names += " !";
+      to = std::ranges::copy(std::string_view(" !"), to).out;
     }
-    event.names_begin = static_cast<uint32_t>(begin);
-    event.names_size =
-        static_cast<uint16_t>(std::min<size_t>(page_.outline_names.size() - begin, OutlineEvent::kMaxNames));
-    page_.outline_names.resize(begin + event.names_size);
-  }
-  page_.outline.push_back(event);
+    return std::min(static_cast<size_t>(to - data), begin + OutlineEvent::kMaxNames);
+  });
+  event.names_begin = static_cast<uint32_t>(begin);
+  event.names_size = static_cast<uint16_t>(names.size() - begin);
 }
 
 void PageSink::AddMeta(const TagToken& tag, PageMeta::Kind kind) {

@@ -66,6 +66,10 @@ class PageSink {
     kAttributeCount
   };
 
+  // Those that say what a block is for.
+  static constexpr uint32_t kNaming =
+      1U << kClass | 1U << kId | 1U << kItemprop | 1U << kRole | 1U << kHidden | 1U << kAriaHidden | 1U << kStyle;
+
   // Whether the page has a body or a frameset. A frameset counts until something of a body has come (the standard's
   // frameset-ok flag); in it and behind it there is nothing but frames.
   enum class Frames : uint8_t { kPossible, kBody, kInFrameset, kAfterFrameset };
@@ -98,6 +102,7 @@ class PageSink {
   void MetaFact(const TagToken& tag);
   void TimeElement(const TagToken& tag);
   void AddOutline(Tag tag, bool end);
+  void AddOutlineNames(OutlineEvent& event);
   bool TakesOutline() const { return collects_ && options_.outline && text_open_; }
   void CloseAnchor();
   void OpenHeading(Tag tag);

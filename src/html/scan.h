@@ -99,4 +99,20 @@ inline const char* SkipHtmlSpace(const char* p, const char* end) {
   return p;
 }
 
+constexpr bool IsControlOrBlank(char c) { return static_cast<unsigned char>(c) <= ' '; }
+
+inline const char* SkipControlsAndBlanks(const char* p, const char* end) {
+#ifdef __SSE2__
+  while (end - p >= 16) {
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(' ')), block);
+    const auto text = static_cast<uint32_t>(_mm_movemask_epi8(low)) ^ 0xffff;
+    if (text != 0) return p + std::countr_zero(text);
+    p += 16;
+  }
+#endif
+  while (p < end && IsControlOrBlank(*p)) ++p;
+  return p;
+}
+
 }  // namespace portolan

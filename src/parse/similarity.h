@@ -1,9 +1,8 @@
 // Similarity: a 64-bit hash of a text; texts that differ in few words differ in few bits (Charikar's simhash, as in
 // Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling").
 //
-// The features are runs of three words, folded to lower case in ASCII; each votes with the 64 bits of its hash. Eight
-// table look-ups per feature instead of 64 additions: a byte of the hash becomes eight lanes of 0 or 1, and lanes are
-// summed up in eight words before they can overflow.
+// The features are runs of three words, folded to lower case in ASCII; each votes with the 64 bits of its hash. Votes
+// are counted in 64 lanes at once by carry-save adders: about five operations per feature instead of 64 additions.
 
 #pragma once
 

@@ -2,39 +2,43 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-#include "text/name_hints.h"
-
 namespace portolan {
 namespace {
 
-bool IsVoid(Tag tag) { return tag == Tag::kBr || tag == Tag::kHr || tag == Tag::kImg || tag == Tag::kInput; }
+// What a tag means for the elements that are open.
+enum Trait : uint8_t {
+  kVoid = 1 << 0,         // has no end tag
+  kBarrier = 1 << 1,      // ends the search for an implied end: what is outside stays open
+  kEndsAnother = 1 << 2,  // its start tag may end an element that is open, see Ends
+  kInParagraph = 1 << 3,  // does not end a paragraph
+};
 
-// Elements that end the search for an implied end: what is outside stays open.
-bool IsBarrier(Tag tag) {
-  switch (tag) {
-    case Tag::kTable:
-    case Tag::kUl:
-    case Tag::kOl:
-    case Tag::kDl:
-    case Tag::kDiv:
-    case Tag::kArticle:
-    case Tag::kSection:
-    case Tag::kMain:
-    case Tag::kBody:
-    case Tag::kSelect:
-    case Tag::kButton:
-      return true;
-    default:
-      return false;
-  }
+consteval std::array<uint8_t, kTagCount> MakeTraits() {
+  std::array<uint8_t, kTagCount> traits{};
+  const auto add = [&](std::initializer_list<Tag> tags, Trait trait) {
+    for (const Tag tag : tags) traits[static_cast<size_t>(tag)] |= trait;
+  };
+  add({Tag::kBr, Tag::kHr, Tag::kImg, Tag::kInput}, kVoid);
+  add({Tag::kTable, Tag::kUl, Tag::kOl, Tag::kDl, Tag::kDiv, Tag::kArticle, Tag::kSection, Tag::kMain, Tag::kBody,
+       Tag::kSelect, Tag::kButton},
+      kBarrier);
+  add({Tag::kLi, Tag::kDd, Tag::kDt, Tag::kTd, Tag::kTh, Tag::kTr, Tag::kTbody, Tag::kThead, Tag::kTfoot, Tag::kOption,
+       Tag::kOptgroup},
+      kEndsAnother);
+  add({Tag::kButton, Tag::kSelect, Tag::kTextarea, Tag::kOption, Tag::kOptgroup, Tag::kNoscript}, kInParagraph);
+  return traits;
 }
+constexpr std::array<uint8_t, kTagCount> kTraits = MakeTraits();
 
-// Which open element a start tag ends before itself begins. kUnknown: none.
+bool Has(Tag tag, Trait trait) { return (kTraits[static_cast<size_t>(tag)] & trait) != 0; }
+
+// Whether a start tag ends this open element before its own begins. REQUIRES: the tag has kEndsAnother.
 bool Ends(Tag start, Tag open) {
   switch (start) {
     case Tag::kLi:
@@ -45,32 +49,21 @@ bool Ends(Tag start, Tag open) {
     case Tag::kTd:
     case Tag::kTh:
       return open == Tag::kTd || open == Tag::kTh;
-    case Tag::kTr:
-    case Tag::kTbody:
-    case Tag::kThead:
-    case Tag::kTfoot:
-      return open == Tag::kTr || open == Tag::kTd || open == Tag::kTh;
     case Tag::kOption:
     case Tag::kOptgroup:
       return open == Tag::kOption;
     default:
-      return false;
+      return open == Tag::kTr || open == Tag::kTd || open == Tag::kTh;
   }
-}
-
-bool StandsInParagraph(Tag tag) {
-  return tag == Tag::kButton || tag == Tag::kSelect || tag == Tag::kTextarea || tag == Tag::kOption ||
-         tag == Tag::kOptgroup || tag == Tag::kNoscript;
 }
 
 struct Marks {
   uint32_t commas = 0;
-  uint32_t words = 0;
   bool sentence = false;
 };
 
-// line[i] is '.', '!', '?' or a byte of at least 0xd8, which may begin a mark of another script:
-// the Arabic ones have two bytes (from 0xd8), the danda and the full-width ones three.
+// REQUIRES: MayBeMark(line[i]). Of other scripts, the Arabic marks have two bytes (from 0xd8), the danda and the
+// full-width ones three.
 void LookAt(std::string_view line, size_t i, Marks& marks) {
   const std::string_view two = line.substr(i, 2);
   const std::string_view three = line.substr(i, 3);
@@ -102,30 +95,37 @@ void LookAt(std::string_view line, size_t i, Marks& marks) {
   }
 }
 
+// line[i] begins a mark that LookAt knows.
+bool MayBeMark(char c) {
+  return c == '.' || c == '!' || c == '?' || c == '\xd8' || c == '\xe0' || c == '\xe3' || c == '\xef';
+}
+
 Marks Count(std::string_view line) {
   Marks marks;
-  marks.words = line.empty() ? 0 : 1;
   size_t i = 0;
 #ifdef __SSE2__
-  // Sixteen bytes at a time: most hold nothing but letters and blanks.
-  const auto mask = [](__m128i bytes) { return static_cast<uint32_t>(_mm_movemask_epi8(bytes)); };
-  for (; i + 16 <= line.size(); i += 16) {
-    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(line.data() + i));
+  // Sixteen bytes at a time: most hold nothing but letters and blanks. The last sixteen overlap those before them.
+  const auto look = [&](size_t at, uint32_t wanted) {
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(line.data() + at));
     const auto is = [&](char c) { return _mm_cmpeq_epi8(block, _mm_set1_epi8(c)); };
-    marks.words += static_cast<uint32_t>(std::popcount(mask(_mm_or_si128(is(' '), is('\n')))));
+    const auto mask = [&](__m128i bytes) { return static_cast<uint32_t>(_mm_movemask_epi8(bytes)) & wanted; };
     marks.commas += static_cast<uint32_t>(std::popcount(mask(is(','))));
-    const __m128i high = _mm_cmpeq_epi8(_mm_max_epu8(block, _mm_set1_epi8('\xd8')), block);
     const __m128i ends = _mm_or_si128(_mm_or_si128(is('.'), is('!')), is('?'));
+    const __m128i high = _mm_or_si128(_mm_or_si128(is('\xd8'), is('\xe0')), _mm_or_si128(is('\xe3'), is('\xef')));
     for (uint32_t rest = mask(_mm_or_si128(high, ends)); rest != 0; rest &= rest - 1) {
-      LookAt(line, i + static_cast<size_t>(std::countr_zero(rest)), marks);
+      LookAt(line, at + static_cast<size_t>(std::countr_zero(rest)), marks);
     }
+  };
+  if (line.size() >= 16) {
+    for (; i + 16 <= line.size(); i += 16) look(i, 0xffff);
+    const size_t left = line.size() - i;
+    if (left > 0) look(line.size() - 16, 0xffff & (0xffffU << (16 - left)));
+    return marks;
   }
 #endif
   for (; i < line.size(); ++i) {
-    const auto c = static_cast<unsigned char>(line[i]);
-    marks.words += c == ' ' || c == '\n' ? 1 : 0;
-    marks.commas += c == ',' ? 1 : 0;
-    if (c == '.' || c == '!' || c == '?' || c >= 0xd8) LookAt(line, i, marks);
+    if (line[i] == ',') ++marks.commas;
+    if (MayBeMark(line[i])) LookAt(line, i, marks);
   }
   return marks;
 }
@@ -173,8 +173,9 @@ void BlockTree::Close(Tag tag) {
 
 void BlockTree::CloseImplied(Tag tag) {
   const Tag top = nodes_[stack_.back()].tag;
-  if (top == Tag::kP && !StandsInParagraph(tag)) PopTo(stack_.size() - 1);
+  if (top == Tag::kP && !Has(tag, kInParagraph)) PopTo(stack_.size() - 1);
   if (IsHeading(tag) && IsHeading(top)) PopTo(stack_.size() - 1);
+  if (!Has(tag, kEndsAnother)) return;
   constexpr size_t kNear = 8;  // further up, an element that was left open is not worth the search
   for (size_t i = stack_.size(), steps = 0; i > 1 && steps < kNear; --i, ++steps) {
     const Tag open = nodes_[stack_[i - 1]].tag;
@@ -186,7 +187,7 @@ void BlockTree::CloseImplied(Tag tag) {
       PopTo(depth);
       return;
     }
-    if (IsBarrier(open)) return;
+    if (Has(open, kBarrier)) return;
   }
 }
 
@@ -196,14 +197,14 @@ void BlockTree::EndLine(const Page& page, uint32_t end) {
   while (begin < end && (text[begin] == ' ' || text[begin] == '\n')) ++begin;
   if (begin < end) {
     TextLine line{.begin = begin, .size = end - begin, .node = stack_.back(), .linked = std::min(linked_, end - begin)};
-    const Marks marks = Count(text.substr(begin, end - begin));
-    line.commas = marks.commas;
-    line.words = marks.words;
-    line.sentence = marks.sentence;
+    if (line.size - line.linked >= TextLine::kLeastMarked) {
+      const Marks marks = Count(text.substr(begin, end - begin));
+      line.commas = marks.commas;
+      line.sentence = marks.sentence;
+    }
     lines_.push_back(line);
   }
   line_begin_ = end;
-  linked_ = 0;
 }
 
 void BlockTree::Build(const Page& page) {
@@ -227,12 +228,13 @@ void BlockTree::Build(const Page& page) {
     if (event.tag == Tag::kImg || event.tag == Tag::kInput) continue;
     if (in_link) linked_ += at - link_begin;
     link_begin = at;
-    EndLine(page, at);
-    if (IsVoid(event.tag)) continue;
+    if (at > line_begin_) EndLine(page, at);
+    linked_ = 0;
+    if (Has(event.tag, kVoid)) continue;
     if (event.end) {
       Close(event.tag);
     } else {
-      Open(event.tag, NameHints(page.NamesOf(event)));
+      Open(event.tag, names_.Hints(page.NamesOf(event)));
     }
   }
   const auto end = static_cast<uint32_t>(page.text.size());

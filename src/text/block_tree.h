@@ -6,7 +6,8 @@
 // line is the text between two boundaries of blocks; a br ends a line too.
 //
 // Thread: one owner. Memory bound: 32 bytes per node and 40 per line, of which there are at most
-// PageOptions::max_outline + 1 each. Depth is at most kMaxDepth: what stands deeper counts to the last one that fits.
+// PageOptions::max_outline + 1 each, and NameMemo. Depth is at most kMaxDepth: what stands deeper counts to the last
+// one that fits.
 
 #pragma once
 
@@ -16,18 +17,21 @@
 
 #include "html/page.h"
 #include "html/tag.h"
+#include "text/name_memo.h"
 
 namespace portolan {
 
 constexpr bool IsHeading(Tag tag) { return tag >= Tag::kH1 && tag <= Tag::kH6; }
 
 struct TextLine {
+  // A line with fewer bytes outside of <a> is not searched for marks: it is too short for a sentence.
+  static constexpr uint32_t kLeastMarked = 25;
+
   uint32_t begin = 0;  // in Page::text
   uint32_t size = 0;
   uint32_t node = 0;      // the innermost block
   uint32_t linked = 0;    // bytes inside <a>
   uint32_t commas = 0;    // of any script
-  uint32_t words = 0;     // separated by blanks
   bool sentence = false;  // it has the mark of a sentence's end, at its end or before a blank
 };
 
@@ -57,6 +61,7 @@ class BlockTree {
   void PopTo(size_t depth);
   void EndLine(const Page& page, uint32_t end);
 
+  NameMemo names_;
   std::vector<BlockNode> nodes_;
   std::vector<TextLine> lines_;
   std::vector<uint32_t> stack_;             // of nodes_

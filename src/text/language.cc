@@ -64,6 +64,8 @@ std::string_view Beginning(std::string_view text, size_t most) {
 struct Detection {
   LanguageGuess guess;
   bool reliable = false;
+
+  bool Sure() const { return reliable && guess.confidence >= kSureOfSample; }
 };
 
 Detection Detect(std::string_view text, const CLD2::CLDHints& hints) {
@@ -91,24 +93,36 @@ Detection Detect(std::string_view text, const CLD2::CLDHints& hints) {
   return found;
 }
 
+std::string_view PrimaryOf(std::string_view tag) { return tag.substr(0, tag.find_first_of("-_")); }
+
+// Whether the first tag that the page or its server gives is of this language.
+bool Declares(const LanguageHints& hints, std::string_view code) {
+  const std::string_view declared = hints.html_lang.empty() ? hints.content_language : hints.html_lang;
+  return EqualsIgnoringCase(PrimaryOf(TrimBlanks(declared).substr(0, kMaxHint)), PrimaryOf(code));
+}
+
 }  // namespace
 
 std::span<const std::string_view> DetectedLanguages() { return kDetected; }
 
 LanguageGuess DetectLanguage(std::string_view text, const LanguageHints& hints) {
+  const CLD2::CLDHints none = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
+  if (text.size() > kFirstSampleBytes && !(hints.html_lang.empty() && hints.content_language.empty())) {
+    const Detection found = Detect(Beginning(text, kFirstSampleBytes), none);
+    if (found.Sure() && Declares(hints, found.guess.code)) return found.guess;
+  }
   std::string tags;
   AppendTags(hints.html_lang, tags);
   AppendTags(hints.content_language, tags);
   const std::string tld = LastLabel(hints.host);
   const CLD2::CLDHints given = {tags.empty() ? nullptr : tags.c_str(), tld.empty() ? nullptr : tld.c_str(),
                                 CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
-  LanguageGuess guess;
+  Detection found;
   for (const size_t bytes : {kSampleBytes, kMaxDetectBytes}) {
-    const Detection found = Detect(Beginning(text, bytes), given);
-    guess = found.guess;
-    if (text.size() <= bytes || (found.reliable && guess.confidence >= kSureOfSample)) break;
+    found = Detect(Beginning(text, bytes), given);
+    if (text.size() <= bytes || found.Sure()) break;
   }
-  return guess;
+  return found.guess;
 }
 
 }  // namespace portolan

@@ -66,6 +66,20 @@ TEST(LanguageTest, AMixedBeginningIsReadOn) {
   EXPECT_GE(guess.confidence, 85) << "the share of the whole text, not of the beginning";
 }
 
+// Text and declaration agree, so no more is read. Another declaration changes nothing.
+TEST(LanguageTest, WhatTextAndDeclarationAgreeOnIsNotReadOn) {
+  std::string text;
+  for (int i = 0; i < 3; ++i) text += "Alle Menschen sind frei und gleich an Würde und Rechten geboren. ";
+  ASSERT_GT(text.size(), kFirstSampleBytes);
+  for (int i = 0; i < 40; ++i) text += "All human beings are born free and equal in dignity and rights. ";
+  EXPECT_EQ(DetectLanguage(text).code, "en");
+  EXPECT_EQ(DetectLanguage(text, {.html_lang = "de-AT"}).code, "de");
+  EXPECT_EQ(DetectLanguage(text, {.content_language = "DE"}).code, "de");
+  EXPECT_EQ(DetectLanguage(text, {.html_lang = "en", .content_language = "de"}).code, "en") << "the page says first";
+  EXPECT_EQ(DetectLanguage(text, {.html_lang = "fr"}).code, "en");
+  EXPECT_EQ(DetectLanguage(text, {.html_lang = "d"}).code, "en");
+}
+
 // The sample's end is inside a character, at each of its bytes.
 TEST(LanguageTest, ACutCharacterDoesNoHarm) {
   std::string greek;

@@ -11,6 +11,7 @@
 
 #include "html/page_reader.h"
 #include "text/name_hints.h"
+#include "text/name_memo.h"
 
 namespace portolan {
 namespace {
@@ -163,6 +164,28 @@ TEST(NameHintsTest, WordsNotPartsOfWords) {
   EXPECT_FALSE(NameHints(" article body") & kHintBody) << "two classes";
   EXPECT_TRUE(NameHints(" !") & kHintHidden);
   EXPECT_EQ(NameHints(std::string(500, 'a')), 0);
+}
+
+TEST(NameMemoTest, ItAnswersWhatNameHintsWould) {
+  const std::string longer = " site-content " + std::string(100, 'x') + " footer";
+  const std::string_view names[] = {" nav",
+                                    " sidebar-widget",
+                                    " #main-content",
+                                    " entry-content !",
+                                    longer,
+                                    " menu-item menu-item-type-page",
+                                    " article",
+                                    " =navigation",
+                                    ""};
+  NameMemo memo;
+  for (int round = 0; round < 3; ++round) {
+    for (const std::string_view one : names) EXPECT_EQ(memo.Hints(one), NameHints(one)) << one;
+  }
+  // Many more than it holds, among them those that begin and end alike.
+  for (int i = 0; i < 5000; ++i) {
+    const std::string one = " block-nav" + std::to_string(i) + (i % 3 == 0 ? "-footer-box" : "-story-box");
+    EXPECT_EQ(memo.Hints(one), NameHints(one)) << one;
+  }
 }
 
 }  // namespace

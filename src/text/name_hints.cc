@@ -181,7 +181,19 @@ consteval std::array<uint8_t, kSlots> MakeSlots() {
 }
 constexpr std::array<uint8_t, kSlots> kTable = MakeSlots();
 
+// By first letter: bit n says that one of the words has n letters. Most words of names are none of ours, and most of
+// those are found to be none here.
+consteval std::array<uint64_t, 26> MakeLengths() {
+  std::array<uint64_t, 26> lengths{};
+  for (const Word& known : kWords)
+    lengths[static_cast<size_t>(known.word[0] - 'a')] |= uint64_t{1} << known.word.size();
+  return lengths;
+}
+constexpr std::array<uint64_t, 26> kLengths = MakeLengths();
+
+// REQUIRES: lower-case letters, at most 48 of them.
 uint16_t HintsOf(std::string_view word) {
+  if ((kLengths[static_cast<size_t>(word[0] - 'a')] >> word.size() & 1) == 0) return 0;
   for (size_t slot = WordHash(word) % kSlots; kTable[slot] != 0; slot = (slot + 1) % kSlots) {
     if (kWords[kTable[slot] - 1].word == word) return kWords[kTable[slot] - 1].hints;
   }
