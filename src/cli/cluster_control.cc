@@ -43,17 +43,19 @@ int RunClusterResume(int argc, char** argv) {
 }
 
 int RunClusterStop(int argc, char** argv) {
-  return GiveOrder(argc, argv, "stop",
-                   "All nodes stop their shards cleanly, give them back and end. Nodes that are started later end, too,\n"
-                   "until 'resume'.",
-                   ClusterOrder::kStop, "the nodes stop; 'portolan cluster resume' lets them begin again");
+  return GiveOrder(
+      argc, argv, "stop",
+      "All nodes stop their shards cleanly, give them back and end. Nodes that are started later end, too,\n"
+      "until 'resume'.",
+      ClusterOrder::kStop, "the nodes stop; 'portolan cluster resume' lets them begin again");
 }
 
 int RunClusterMove(int argc, char** argv) {
-  VerbApp app("cluster move",
-              "Moves a shard to another node. The node that has it stops it and gives it back; then copy its directory\n"
-              "(shard-KK, as it is) into the other node's directory, and that node takes it. If its node is dead, copy\n"
-              "the directory from its disk. To call it back, move the shard to the node that has it.");
+  VerbApp app(
+      "cluster move",
+      "Moves a shard to another node. The node that has it stops it and gives it back; then copy its directory\n"
+      "(shard-KK, as it is) into the other node's directory, and that node takes it. If its node is dead, copy\n"
+      "the directory from its disk. To call it back, move the shard to the node that has it.");
   uint32_t shard = 0;
   std::string node;
   std::string name;
@@ -86,9 +88,10 @@ int RunClusterMove(int argc, char** argv) {
     if (place->to.empty()) {
       fmt::print("cluster {}: shard {} stays on node {}\n", name, shard, node);
     } else {
-      fmt::print("cluster {}: shard {} moves from node {} to node {}. When 'portolan cluster status' shows it stopped, "
-                 "copy its directory\n",
-                 name, shard, place->node, node);
+      fmt::print(
+          "cluster {}: shard {} moves from node {} to node {}. When 'portolan cluster status' shows it stopped, "
+          "copy its directory\n",
+          name, shard, place->node, node);
     }
     return kExitOk;
   }

@@ -18,10 +18,11 @@
 namespace portolan {
 
 int RunClusterInit(int argc, char** argv) {
-  VerbApp app("cluster init",
-              "Makes a cluster: puts the settings and seeds of a crawl where all nodes find them, and makes the streams\n"
-              "between its shards. Nothing is fetched before a node begins. The number of shards is fixed for the\n"
-              "crawl's life: more than machines, so that they can be divided anew.");
+  VerbApp app(
+      "cluster init",
+      "Makes a cluster: puts the settings and seeds of a crawl where all nodes find them, and makes the streams\n"
+      "between its shards. Nothing is fetched before a node begins. The number of shards is fixed for the\n"
+      "crawl's life: more than machines, so that they can be divided anew.");
   NewCluster cluster;
   NatsFlags nats;
   CrawlFlags crawl;
@@ -33,7 +34,8 @@ int RunClusterInit(int argc, char** argv) {
   app->add_option("--shards", cluster.shards, "Into how many shards the crawl is divided (default 16)")
       ->type_name("N")
       ->check(CLI::Range(1, 256));
-  app->add_option("--nodes", cluster.nodes, "How many nodes there will be: each holds its share (default: not known, and\n"
+  app->add_option("--nodes", cluster.nodes,
+                  "How many nodes there will be: each holds its share (default: not known, and\n"
                   "a node holds all that it gets, or --capacity)")
       ->type_name("N")
       ->check(CLI::Range(1, 256));
@@ -66,7 +68,8 @@ int RunClusterInit(int argc, char** argv) {
   cluster.lease_ms = static_cast<int64_t>(*ParseSeconds(lease) * 1000);
   cluster.version = PORTOLAN_VERSION;
   if (cluster.lease_ms < kShortestLeaseMs || cluster.lease_ms > kLongestLeaseMs) {
-    PrintError(fmt::format("--lease: {} to {}", FormatDuration(kShortestLeaseMs / 1e3), FormatDuration(kLongestLeaseMs / 1e3)));
+    PrintError(fmt::format("--lease: {} to {}", FormatDuration(kShortestLeaseMs / 1e3),
+                           FormatDuration(kLongestLeaseMs / 1e3)));
     return kExitUsage;
   }
   const auto connection = ConnectToNats(nats.Options("portolan cluster init"));

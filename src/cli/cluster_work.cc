@@ -51,8 +51,7 @@ Status StoreSeeds(NatsConnection& connection, const NewCluster& cluster, GivenSe
     config.crawl.seeds = seeds.first;
     return {};
   }
-  ASSIGN_OR_RETURN(auto writer,
-                   SeedStreamWriter::Create(connection, cluster.name, static_cast<int>(cluster.replicas)));
+  ASSIGN_OR_RETURN(auto writer, SeedStreamWriter::Create(connection, cluster.name, static_cast<int>(cluster.replicas)));
   for (const std::string& seed : seeds.first) RETURN_IF_ERROR(writer->Add(seed));
   for (;;) {
     ASSIGN_OR_RETURN(const std::optional<std::string> seed, seeds.more->Next());
@@ -140,8 +139,9 @@ Status RemoveCluster(NatsConnection& connection, const std::string& name, bool e
       const auto entry = (*store)->Read(fmt::format("shard.{}", shard));
       const auto lease = entry ? DecodeLease(entry->value) : std::nullopt;
       if (!lease || lease->holder == 0) continue;
-      return Fail(ErrorCode::kBusy, fmt::format("cluster {}: node {} holds shard {}: stop the nodes first, or add --force",
-                                                name, lease->node, shard));
+      return Fail(ErrorCode::kBusy,
+                  fmt::format("cluster {}: node {} holds shard {}: stop the nodes first, or add --force", name,
+                              lease->node, shard));
     }
   }
   bool any = false;

@@ -147,8 +147,7 @@ Status LocalCluster::Prepare() {
   }
   lock_ = *std::move(lock);
   if (!options_.resume) {
-    RETURN_IF_ERROR(
-        ReplaceSmallFile(PathOf(kLocalFile), EncodeLocalFile(file_), {.secret = true, .durable = true}));
+    RETURN_IF_ERROR(ReplaceSmallFile(PathOf(kLocalFile), EncodeLocalFile(file_), {.secret = true, .durable = true}));
   }
   return {};
 }
@@ -191,8 +190,10 @@ Status LocalCluster::OpenOrMake() {
     Log(LogLevel::kInfo, "crawling with several nodes",
         {{"nodes", file_.nodes}, {"shards", file_.shards}, {"seeds", seeds}});
   }
-  ASSIGN_OR_RETURN(OpenCluster open, OpenClusterOf(nats, kLocalCluster, PORTOLAN_VERSION, give_up));
+  // All nodes are of this program, so its version is the cluster's from now on.
+  ASSIGN_OR_RETURN(OpenCluster open, OpenClusterOf(nats, kLocalCluster, "", give_up));
   cluster_ = std::make_unique<OpenCluster>(std::move(open));
+  RETURN_IF_ERROR(cluster_->store->Put(kVersionKey, PORTOLAN_VERSION));
   return cluster_->store->Put(kControlKey, EncodeControl({}));
 }
 
@@ -202,22 +203,15 @@ Status LocalCluster::MakeNodes() {
   const uint32_t capacity = (file_.shards + file_.nodes - 1) / file_.nodes;
   for (uint32_t i = 1; i <= file_.nodes; ++i) {
     Child child{.name = fmt::format("node-{}", i), .options = {}};
-    child.options.words = {ThisProgram(),
-                           "node",
-                           "--cluster",
-                           kLocalCluster,
-                           "--dir",
-                           PathOf(child.name),
-                           "--name",
-                           child.name,
-                           "--capacity",
-                           std::to_string(capacity),
-                           "--memory",
-                           std::to_string(memory / file_.nodes),
-                           "--connections",
-                           std::to_string(std::max<uint64_t>(1, config.fetch.connections / file_.nodes)),
-                           "--loops",
-                           std::to_string(std::max<uint64_t>(1, LoopsOf(config) / file_.nodes))};
+    child.options.words = {
+        ThisProgram(),   "node",
+        "--cluster",     kLocalCluster,
+        "--dir",         PathOf(child.name),
+        "--name",        child.name,
+        "--capacity",    std::to_string(capacity),
+        "--memory",      std::to_string(memory / file_.nodes),
+        "--connections", std::to_string(std::max<uint64_t>(1, config.fetch.connections / file_.nodes)),
+        "--loops",       std::to_string(std::max<uint64_t>(1, LoopsOf(config) / file_.nodes))};
     child.options.environment = {{kNatsVariable, url_}};
     child.options.output = PathOf(child.name + ".log");
     nodes_.push_back(std::move(child));
@@ -244,7 +238,8 @@ Status LocalCluster::Watch(Child& child) {
     child.deaths.push_back(Now());
     std::erase_if(child.deaths, [&](int64_t at) { return at < Now() - kDeathWindowNs; });
     if (child.deaths.size() > kMostDeaths) {
-      return Fail(ErrorCode::kIo, fmt::format("{} ends again and again: {} says why", child.name, child.options.output));
+      return Fail(ErrorCode::kIo,
+                  fmt::format("{} ends again and again: {} says why", child.name, child.options.output));
     }
     if (stopped_ && is_node) {
       child.finished = true;  // killed while it stopped: 'resume' goes on from its last checkpoint
@@ -326,7 +321,8 @@ Result<ClusterView> LocalCluster::Run() {
       }
       if (all_ended()) break;
       if (Now() > kill_at_ns) {
-        Log(LogLevel::kWarn, "nodes do not stop: they are killed, and 'resume' goes on from their last checkpoints", {});
+        Log(LogLevel::kWarn, "nodes do not stop: they are killed, and 'resume' goes on from their last checkpoints",
+            {});
         for (Child& node : nodes_) node.process.reset();
       }
     }
@@ -359,8 +355,9 @@ void PrintEnd(const ClusterView& view, const LocalClusterOptions& options, doubl
   const bool done = view.state == "done";
   fmt::print("{}: {}, {} received, in {}{}\n", done ? "done" : "stopped", Counted(view.pages, "page"),
              FormatBytes(view.wire_bytes), FormatDuration(seconds),
-             done ? " (nothing is left to fetch)"
-                  : view.state.starts_with("a limit") ? ", " + view.state : std::string());
+             done                                ? " (nothing is left to fetch)"
+             : view.state.starts_with("a limit") ? ", " + view.state
+                                                 : std::string());
   for (const ClusterView::Shard& shard : view.shards) {
     if (shard.node.empty()) continue;
     fmt::print("  shard {:<3} {}: {}\n", shard.shard,

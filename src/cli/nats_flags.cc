@@ -48,9 +48,7 @@ Result<std::unique_ptr<NatsConnection>> ConnectToNats(const NatsOptions& options
     if (waited.waited_ns - told_ns >= kTellAwayNs) {
       told_ns = waited.waited_ns;
       Log(LogLevel::kWarn, "NATS does not answer: trying again until it does",
-          {{"url", NatsUrlForPeople(options.url)},
-           {"why", waited.reason},
-           {"waited_s", waited.waited_ns / kSecond}});
+          {{"url", NatsUrlForPeople(options.url)}, {"why", waited.reason}, {"waited_s", waited.waited_ns / kSecond}});
     }
     constexpr auto kStep = std::chrono::milliseconds(50);
     const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(options.retry_ns);

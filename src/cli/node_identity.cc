@@ -84,8 +84,8 @@ Status NodeIdentity::TakeDirectory(const NodeIdentityOptions& options, const Clu
                               before.cluster, before.cluster == store.cluster() ? ", which was made anew since" : ""));
     }
     if (!name_.empty() && name_ != before.name) {
-      return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: is the directory of node {}, not of {}", options.dir,
-                                                           before.name, name_));
+      return Fail(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: is the directory of node {}, not of {}", options.dir, before.name, name_));
     }
     name_ = before.name;
     dead_process_ = before.process;
@@ -114,9 +114,8 @@ Status NodeIdentity::TakeName(const NodeIdentityOptions& options, ClusterStore& 
     const bool is_free = !other || other->process == 0 || other->process == dead_process_;
     if (!is_free) {
       if (seen != 0 && seen != revision_) {
-        return Fail(ErrorCode::kBusy,
-                    fmt::format("a node named {} works already, on {}: give this one another --name", name_,
-                                other->machine));
+        return Fail(ErrorCode::kBusy, fmt::format("a node named {} works already, on {}: give this one another --name",
+                                                  name_, other->machine));
       }
       seen = revision_;
       if (Clock::Real().NowNs() - begin_ns < options.watch_ns) {

@@ -1,10 +1,10 @@
-// NodeIdentity: what makes a process a node of a cluster: its directory, locked, with a file (`node`) that says of which
-// cluster and under which name it works; and its name in the bucket, which no other process may use.
+// NodeIdentity: what makes a process a node of a cluster: its directory, locked, with a file (`node`) that says of
+// which cluster and under which name it works; and its name in the bucket, which no other process may use.
 //
 //   "portolan-node 1 cluster=web id=0123456789abcdef name=alpha process=00000000000000ff"
 //
-// `process` is a random number of the process that works here now, or did last. Since the directory's lock is ours, that
-// one is dead, and the shards that the bucket gives to it are ours at once.
+// `process` is a random number of the process that works here now, or did last. Since the directory's lock is ours,
+// that one is dead, and the shards that the bucket gives to it are ours at once.
 //
 // Two nodes with one name: who starts watches the name's record. If its beat grows, another process lives and this one
 // is refused. A node whose record was replaced by another process has lost its name, and stops.

@@ -31,10 +31,10 @@
 namespace portolan {
 namespace {
 
-constexpr int64_t kStepNs = 100 * kMillisecond;   // between two looks at the engines
-constexpr int64_t kLookNs = kSecond;              // between two looks at the bucket
-constexpr int64_t kStatusNs = 2 * kSecond;        // between two reports of a shard
-constexpr int64_t kAgainNs = 2 * kSecond;         // before a shard that broke off is claimed anew
+constexpr int64_t kStepNs = 100 * kMillisecond;         // between two looks at the engines
+constexpr int64_t kLookNs = kSecond;                    // between two looks at the bucket
+constexpr int64_t kStatusNs = 2 * kSecond;              // between two reports of a shard
+constexpr int64_t kAgainNs = 2 * kSecond;               // before a shard that broke off is claimed anew
 constexpr uint64_t kLeastMemory = uint64_t{128} << 20;  // of an engine
 
 class NodeSession {
@@ -107,9 +107,9 @@ class NodeSession {
 // What each engine of this node gets.
 Status NodeSession::SetConfig() {
   ASSIGN_OR_RETURN(config_, ConfigOfCluster(cluster_.settings));
-  for (const auto& [name, value] : {std::pair("memory.total", &options_.memory),
-                                    std::pair("fetch.connections", &options_.connections),
-                                    std::pair("fetch.loops", &options_.loops)}) {
+  for (const auto& [name, value] :
+       {std::pair("memory.total", &options_.memory), std::pair("fetch.connections", &options_.connections),
+        std::pair("fetch.loops", &options_.loops)}) {
     if (*value) RETURN_IF_ERROR(portolan::SetConfig(config_, name, **value));
   }
   RETURN_IF_ERROR(CheckRulesFile(cluster_.settings, config_));
@@ -345,7 +345,8 @@ Status NodeSession::OnEnd(uint32_t index) {
   if (end.error().code() == ErrorCode::kClosed || end.error().code() == ErrorCode::kNoSpace) {
     shard.not_before_ns = Now() + kAgainNs;
     if (!stopping_) {
-      Log(LogLevel::kWarn, "a shard broke off: it will be claimed again", {{"shard", index}, {"why", end.error().message()}});
+      Log(LogLevel::kWarn, "a shard broke off: it will be claimed again",
+          {{"shard", index}, {"why", end.error().message()}});
     }
     return {};
   }

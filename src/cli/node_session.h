@@ -1,15 +1,16 @@
 // NodeSession: a node of a cluster from its start to its end: it claims shards, runs an engine for each one that it
 // holds, does what the cluster's operator asks for, and ends when nothing is left to do for any shard.
 //
-//   its main thread   looks at the bucket once per second: the order (run, pause, stop), where shards' files are; starts
+//   its main thread   looks at the bucket once per second: the order (run, pause, stop), where shards' files are;
+//   starts
 //                     and ends engines; writes what others should know (beat, status of its shards)
 //   leases            ShardLeases' thread, with a connection of its own
 //   per shard         an engine with its threads, and the exchange's connection and thread (shard_run.h)
 //
 // A shard is claimed if nobody has begun it, or if its files are here (WishFor). What is fenced: an engine asks before
 // each fetch, its exchange before each batch, whether the lease is still believed in; nothing depends on how quick the
-// main thread is. NATS away: engines go on as long as their leases last, then break off, and are claimed again when it is
-// back.
+// main thread is. NATS away: engines go on as long as their leases last, then break off, and are claimed again when it
+// is back.
 //
 // Errors that waiting does not mend (links lost, a disk that fails, another node with this name) stop the whole node:
 // its shards are given back, and Run returns the error.

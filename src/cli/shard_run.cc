@@ -127,8 +127,8 @@ Result<SessionEnd> ShardRun::Run() {
   hold_ns = std::min(hold_ns, engine_options.fetch.limits.total_ns + kSecond);
   engine_options.shard.frontier.lease_retry_ns = engine_options.shard.frontier.lease_ns / kAskedInALease;
   const bool goes_on = HoldsCrawl(options_.dir) && HasManifest(engine_options.state_dir);
-  ASSIGN_OR_RETURN(CrawlPlace place, goes_on ? CrawlPlace::GoOn(options_.dir, engine_options)
-                                             : CrawlPlace::Begin(options_.dir));
+  ASSIGN_OR_RETURN(CrawlPlace place,
+                   goes_on ? CrawlPlace::GoOn(options_.dir, engine_options) : CrawlPlace::Begin(options_.dir));
   if (!goes_on) RETURN_IF_ERROR(WriteOwnSeeds(engine_options));
   RETURN_IF_ERROR(place.WriteSettings(options_.config));
   if (goes_on) LookAtArchive(engine_options);

@@ -1,5 +1,5 @@
-// ShardRun: one shard of a cluster at work in this process: its engine on a thread of its own, from the claim (an epoch)
-// to its end. An epoch has one engine: if it breaks off, the shard is claimed anew before the next one.
+// ShardRun: one shard of a cluster at work in this process: its engine on a thread of its own, from the claim (an
+// epoch) to its end. An epoch has one engine: if it breaks off, the shard is claimed anew before the next one.
 //
 // A directory without a crawl is begun: the shard's own seeds go into its queue, and the names of all seeds where its
 // scope needs them.
@@ -20,9 +20,9 @@
 #include "base/result.h"
 #include "cli/crawl_session.h"
 #include "cli/engine_setup.h"
+#include "cluster/cluster_exchange.h"
 #include "cluster/cluster_settings.h"
 #include "cluster/nats_connection.h"
-#include "cluster/cluster_exchange.h"
 #include "crawl/config.h"
 #include "crawl/progress.h"
 
@@ -74,9 +74,9 @@ class ShardRun {
   const ShardRunOptions options_;
   Stopper stopper_;
   mutable std::mutex mutex_;
-  std::optional<CrawlProgress> progress_;  // guarded by mutex_
+  std::optional<CrawlProgress> progress_;    // guarded by mutex_
   std::weak_ptr<ClusterExchange> exchange_;  // guarded by mutex_
-  std::optional<Result<SessionEnd>> end_;  // of the thread, then of TakeEnd's caller
+  std::optional<Result<SessionEnd>> end_;    // of the thread, then of TakeEnd's caller
   std::atomic<bool> ended_{false};
   std::thread thread_;
 };

@@ -34,9 +34,10 @@ Result<ClusterSettings> DecodeClusterSettings(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('\n'));
   if (!first.starts_with(kFirstWord)) return Fail(ErrorCode::kCorrupt, "the cluster's settings are of something else");
   if (first.substr(kFirstWord.size()) != std::to_string(kClusterFormat)) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("the cluster was made by another version of portolan: its format is {}, this program knows {}",
-                            first.substr(kFirstWord.size(), 20), kClusterFormat));
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("the cluster was made by another version of portolan: its format is {}, this program knows {}",
+                    first.substr(kFirstWord.size(), 20), kClusterFormat));
   }
   std::map<std::string_view, std::string_view> lines;
   size_t at = first.size() + 1;

@@ -63,8 +63,8 @@ Result<std::unique_ptr<ClusterStore>> ClusterStore::Create(NatsConnection& conne
   RETURN_IF_ERROR(write("id", fmt::format("{:016x}", id)));
   ASSIGN_OR_RETURN(store->settings_, fill());
   if (store->settings_.size() > kMaxStoreValue) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: its settings have {} bytes, at most {} are possible", what,
-                                                         store->settings_.size(), kMaxStoreValue));
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: its settings have {} bytes, at most {} are possible",
+                                                         what, store->settings_.size(), kMaxStoreValue));
   }
   RETURN_IF_ERROR(write("settings", store->settings_));
   store->id_ = id;
@@ -80,8 +80,8 @@ Status ClusterStore::Remove(NatsConnection& connection, std::string_view cluster
 
 Status ClusterStore::Put(std::string_view key, std::string_view value) {
   CHECK(value.size() <= kMaxStoreValue);
-  const natsStatus s = kvStore_Put(nullptr, store_, std::string(key).c_str(), value.data(),
-                                   static_cast<int>(value.size()));
+  const natsStatus s =
+      kvStore_Put(nullptr, store_, std::string(key).c_str(), value.data(), static_cast<int>(value.size()));
   if (s == NATS_OK) return {};
   return std::unexpected<Error>(NatsError(s, 0, fmt::format("writing {}", key)));
 }

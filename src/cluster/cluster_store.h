@@ -3,8 +3,8 @@
 // Values are small. Every change names the revision that it replaces, so two writers never overwrite each other
 // unseen. The bucket is on the server's disk, replicated as it was created.
 //
-// Keys: `settings` (cluster_settings.h, written once by Create), `id` (16 hexadecimal digits: which cluster of this name
-// it is), `shard.K` (lease_record.h), and those of node_record.h.
+// Keys: `settings` (cluster_settings.h, written once by Create), `id` (16 hexadecimal digits: which cluster of this
+// name it is), `shard.K` (lease_record.h), and those of node_record.h.
 //
 // Thread: one owner. Each call asks the server and waits at most the connection's request_ns.
 // Memory bound: one value.
@@ -40,9 +40,9 @@ struct StoreWrite {
 
 class ClusterStore {
  public:
-  // kExists: there is a cluster with this name. `id` is a random number, not 0. kInvalidArgument: not a name. `fill`, if
-  // there is one, makes what else the cluster needs, and returns its settings; it is called when the name is taken. A
-  // cluster without settings is not open to anybody.
+  // kExists: there is a cluster with this name. `id` is a random number, not 0. kInvalidArgument: not a name. `fill`,
+  // if there is one, makes what else the cluster needs, and returns its settings; it is called when the name is taken.
+  // A cluster without settings is not open to anybody.
   static Result<std::unique_ptr<ClusterStore>> Create(NatsConnection& connection, std::string_view cluster,
                                                       const std::function<Result<std::string>()>& fill, uint64_t id,
                                                       int replicas = 1);

@@ -41,9 +41,9 @@ struct LeaseOptions {
   uint32_t shards = 1;
   uint32_t capacity = 1;  // shards that this process wants at most
   std::string node;
-  uint64_t holder = 0;  // a random number, another one in each process; not 0
-  uint64_t dead_holder = 0;   // of a process that is certainly dead: it held a lock that this one holds now. 0: none
-  bool wants_all = true;      // false: nothing is claimed before Want
+  uint64_t holder = 0;       // a random number, another one in each process; not 0
+  uint64_t dead_holder = 0;  // of a process that is certainly dead: it held a lock that this one holds now. 0: none
+  bool wants_all = true;     // false: nothing is claimed before Want
   int64_t hold_ns = 10'000'000'000;
   int64_t renew_ns = 2'500'000'000;
   int64_t look_ns = 2'000'000'000;

@@ -16,8 +16,8 @@ struct Whole {
 }  // namespace
 
 Result<std::shared_ptr<ClusterExchange>> OpenNodeExchange(Env& env, const Manifest& manifest,
-                                                        const NodeExchangeOptions& options,
-                                                        const ExchangeWakes& wakes) {
+                                                          const NodeExchangeOptions& options,
+                                                          const ExchangeWakes& wakes) {
   auto whole = std::make_shared<Whole>();
   ASSIGN_OR_RETURN(whole->connection, NatsConnection::Connect(options.nats, Clock::Real()));
   ASSIGN_OR_RETURN(whole->transport, NatsTransport::Open(*whole->connection, {.cluster = options.exchange.cluster,

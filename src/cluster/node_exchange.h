@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "base/result.h"
-#include "cluster/nats_connection.h"
 #include "cluster/cluster_exchange.h"
+#include "cluster/nats_connection.h"
 
 namespace portolan {
 
@@ -25,7 +25,7 @@ struct ExchangeWakes {
   std::function<void()> driver;
 };
 Result<std::shared_ptr<ClusterExchange>> OpenNodeExchange(Env& env, const Manifest& manifest,
-                                                        const NodeExchangeOptions& options,
-                                                        const ExchangeWakes& wakes);
+                                                          const NodeExchangeOptions& options,
+                                                          const ExchangeWakes& wakes);
 
 }  // namespace portolan

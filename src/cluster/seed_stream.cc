@@ -79,7 +79,8 @@ Status ForEachSeed(NatsConnection& connection, std::string_view cluster, uint64_
     }
   }
   if (count == expected) return {};
-  return Fail(ErrorCode::kCorrupt, fmt::format("{}: it has {} seeds, the cluster began with {}", what, count, expected));
+  return Fail(ErrorCode::kCorrupt,
+              fmt::format("{}: it has {} seeds, the cluster began with {}", what, count, expected));
 }
 
 }  // namespace portolan

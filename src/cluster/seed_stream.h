@@ -1,6 +1,6 @@
 // The stream of seeds (portolan-NAME-seeds): the seeds of a cluster's crawl that are too many for its settings, in
-// messages of up to kSeedMessage bytes, one canonical URL per line. Written once by `cluster init`; every shard reads it
-// once, when its directory is made, and keeps what it needs on its own disk. Nobody holds all of it in memory.
+// messages of up to kSeedMessage bytes, one canonical URL per line. Written once by `cluster init`; every shard reads
+// it once, when its directory is made, and keeps what it needs on its own disk. Nobody holds all of it in memory.
 //
 // Thread: one. Memory bound: one message. Durability: each message is stored before the next one is sent.
 

@@ -44,9 +44,9 @@ Status WriteShardPlace(Env& env, const std::string& dir, const ShardPlace& place
 // May a node, whose directory has this mark or none, claim the shard of which the bucket says this?
 enum class ClaimWish : uint8_t {
   kClaim,
-  kDone,       // nothing is left to do for it
-  kElsewhere,  // its files are on another node
-  kMovesAway,  // it is to go to another node
+  kDone,         // nothing is left to do for it
+  kElsewhere,    // its files are on another node
+  kMovesAway,    // it is to go to another node
   kCopyMissing,  // it is to come here, but its files are not here yet
 };
 ClaimWish WishFor(const std::string& node, const std::optional<ShardPlace>& here,
