@@ -171,8 +171,7 @@ Status LinkSender::Refill(uint32_t to) {
     lane.spill->PopFront();
     lane.may_spill = true;
   }
-  if (std::ranges::all_of(lanes_,
-                          [](const auto& each) { return each->spill == nullptr || each->spill->size() == 0; })) {
+  if (std::ranges::all_of(lanes_, [](const auto& each) { return each->spill == nullptr || each->spill->size() == 0; })) {
     spilled_bytes_ = 0;
   }
   return {};
