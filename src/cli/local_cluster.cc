@@ -4,12 +4,9 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "base/log.h"
@@ -21,6 +18,7 @@
 #include "cli/engine_setup.h"
 #include "cli/live_display.h"
 #include "cli/nats_flags.h"
+#include "cli/stop_request.h"
 #include "cluster/node_record.h"
 #include "cluster/shard_place.h"
 #include "crawl/wiring.h"
@@ -37,6 +35,7 @@ namespace {
 constexpr int64_t kLocalLeaseMs = 2'000;  // nothing is between the nodes and the server
 constexpr int64_t kWatchNs = 100 * kMillisecond;
 constexpr int64_t kViewNs = kSecond;
+constexpr int64_t kServerLookNs = 50 * kMillisecond;
 constexpr int64_t kServerStartNs = 20 * kSecond;
 constexpr int64_t kStopNs = 120 * kSecond;  // for the nodes to stop cleanly
 constexpr int64_t kRestartNs = 500 * kMillisecond;
@@ -81,7 +80,8 @@ struct Child {
 
 class LocalCluster {
  public:
-  LocalCluster(LocalClusterOptions& options, const std::atomic<bool>& stopped) : options_(options), stopped_(stopped) {}
+  LocalCluster(LocalClusterOptions& options, StopRequest& stop, Alarm& alarm)
+      : options_(options), stop_(stop), alarm_(alarm) {}
 
   Result<ClusterView> Run();
   int exit_code() const { return exit_code_; }  // of a node that failed
@@ -105,7 +105,8 @@ class LocalCluster {
   int64_t Now() const { return Clock::Real().NowNs(); }
 
   LocalClusterOptions& options_;
-  const std::atomic<bool>& stopped_;
+  StopRequest& stop_;
+  Alarm& alarm_;
   std::unique_ptr<FileLock> lock_;
   LocalFile file_;
   std::string url_;
@@ -172,12 +173,10 @@ Status LocalCluster::StartServer() {
 
 Status LocalCluster::OpenOrMake() {
   const int64_t until_ns = Now() + kServerStartNs;
-  const auto give_up = [&] { return stopped_ || Now() > until_ns || (server_.process && server_.process->Ended()); };
   NatsOptions nats{.url = url_, .name = "portolan crawl", .retry_ns = 100 * kMillisecond};
   if (!options_.resume) {
     auto connection = NatsConnection::Connect(nats, Clock::Real(), [&](const NatsWait&) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      return !give_up();
+      return !stop_.WaitFor(kServerLookNs) && Now() < until_ns && !server_.process->Ended();
     });
     if (!connection) return std::unexpected(std::move(connection).error());
     ASSIGN_OR_RETURN(const uint64_t seeds, MakeCluster(**connection,
@@ -191,7 +190,7 @@ Status LocalCluster::OpenOrMake() {
         {{"nodes", file_.nodes}, {"shards", file_.shards}, {"seeds", seeds}});
   }
   // All nodes are of this program, so its version is the cluster's from now on.
-  ASSIGN_OR_RETURN(OpenCluster open, OpenClusterOf(nats, kLocalCluster, "", give_up));
+  ASSIGN_OR_RETURN(OpenCluster open, OpenClusterOf(nats, kLocalCluster, "", &stop_));
   cluster_ = std::make_unique<OpenCluster>(std::move(open));
   RETURN_IF_ERROR(cluster_->store->Put(kVersionKey, PORTOLAN_VERSION));
   return cluster_->store->Put(kControlKey, EncodeControl({}));
@@ -241,7 +240,7 @@ Status LocalCluster::Watch(Child& child) {
       return Fail(ErrorCode::kIo,
                   fmt::format("{} ends again and again: {} says why", child.name, child.options.output));
     }
-    if (stopped_ && is_node) {
+    if (stop_.made() && is_node) {
       child.finished = true;  // killed while it stopped: 'resume' goes on from its last checkpoint
       return {};
     }
@@ -304,7 +303,7 @@ Result<ClusterView> LocalCluster::Run() {
   for (;;) {
     if (!stopping) {
       if (const Status status = WatchAll(); !status) failed = status;
-      if (!failed || stopped_) {
+      if (!failed || stop_.made()) {
         stopping = true;
         kill_at_ns = Now() + kStopNs;
         StopNodes();
@@ -327,7 +326,7 @@ Result<ClusterView> LocalCluster::Run() {
       }
     }
     Show(display, stopping ? "stopping" : "");
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kWatchNs));
+    alarm_.WaitFor(kWatchNs);
   }
   if (failed) {
     ASSIGN_OR_RETURN(view_, ViewCluster(*cluster_));
@@ -372,10 +371,14 @@ bool HoldsLocalCluster(const std::string& dir) { return Env::Posix().Exists(Join
 
 int RunLocalCluster(LocalClusterOptions options) {
   MakeWritesFailQuietly();
-  std::atomic<bool> stopped{false};
-  const StopSignals signals([&](int /*request*/) { stopped = true; });
+  StopRequest stop;
+  Alarm alarm;
+  const StopSignals signals([&](int /*request*/) {
+    stop.Make();
+    alarm.Ring();
+  });
   const int64_t begin_ns = Clock::Real().NowNs();
-  LocalCluster cluster(options, stopped);
+  LocalCluster cluster(options, stop, alarm);
   const auto view = cluster.Run();
   if (!view) {
     const int code = ComplainOfNats(view.error());

@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <cstdio>
-#include <thread>
 
 #include "base/log.h"
 #include "cluster/names.h"
@@ -15,6 +13,7 @@
 namespace portolan {
 namespace {
 
+constexpr int64_t kWatchStepNs = 100 * kMillisecond;
 constexpr const char* kNodeFile = "node";
 constexpr const char* kNodeLock = "node.lock";
 
@@ -123,8 +122,7 @@ Status NodeIdentity::TakeName(const NodeIdentityOptions& options, ClusterStore& 
           Log(LogLevel::kInfo, "this node's name was in use lately: waiting to see whether that node lives",
               {{"name", name_}, {"machine", other->machine}});
         }
-        if (options.stopped && options.stopped()) return Fail(ErrorCode::kClosed, "stopped");
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        if (options.stop->WaitFor(kWatchStepNs)) return Fail(ErrorCode::kClosed, "stopped");
         continue;
       }
     }

@@ -14,11 +14,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
+#include "cli/stop_request.h"
 #include "cluster/cluster_store.h"
 #include "cluster/node_record.h"
 #include "io/env.h"
@@ -31,7 +31,7 @@ struct NodeIdentityOptions {
   std::string version;
   uint32_t capacity = 1;
   int64_t watch_ns = 0;  // how long a record that another process left is watched
-  std::function<bool()> stopped;
+  StopRequest* stop = nullptr;  // ends the watching
 };
 
 class NodeIdentity {
