@@ -59,21 +59,30 @@ Result<Json> MeasureEfficiency(const EfficiencyOptions& options, Report& report)
   ASSIGN_OR_RETURN(const ScratchDir scratch, ScratchDir::Create("cluster"));
   const std::string program = ProgramBeside("portolan");
   const auto path = [&](const std::string& name) { return JoinPath(scratch.path(), name); };
-  ASSIGN_OR_RETURN(const auto web,
-                   ChildProcess::Start({.words = {program, "sim", "serve", "--profile", "demo", "--seed", "1", "--set",
-                                                  fmt::format("pages={}", options.pages), "--set",
-                                                  fmt::format("domains={}", std::max<uint64_t>(40, options.pages / 40)),
-                                                  "--set", "https=0", "--ca", path("ca.pem"), "--max-seconds", "3600",
-                                                  "--log-level", "off"},
-                                        .output = path("web")}));
+  ASSIGN_OR_RETURN(
+      const auto web,
+      ChildProcess::Start({.words = {program, "sim", "serve", "--profile", "demo", "--seed", "1", "--set",
+                                     fmt::format("pages={}", options.pages), "--set",
+                                     fmt::format("domains={}", std::max<uint64_t>(40, options.pages / 40)), "--set",
+                                     "https=0", "--ca", path("ca.pem"), "--max-seconds", "3600", "--log-level", "off"},
+                           .output = path("web")}));
   ASSIGN_OR_RETURN(const Json ready, WaitForWeb(path("web")));
   const auto crawl = [&](uint32_t nodes) {
     const std::string name = nodes == 0 ? "alone" : fmt::format("nodes-{}", nodes);
-    std::vector<std::string> words = {program, "crawl", "--dir", path(name), "--json", "--quiet", "--log-level", "off",
-                                      "--scope", "any", "--delay", "0", "--ip-delay", "0", "--set",
-                                      "politeness.crawl_delay=false", "--max-pages", "0", "--loops", "1", "--memory",
-                                      "1G", "--dns", fmt::format("127.0.0.1:{}", ready.value("dns_port", 0)), "--ca",
-                                      path("ca.pem"), "--allow-private"};
+    std::vector<std::string> words = {program,          "crawl",
+                                      "--dir",          path(name),
+                                      "--json",         "--quiet",
+                                      "--log-level",    "off",
+                                      "--scope",        "any",
+                                      "--delay",        "0",
+                                      "--ip-delay",     "0",
+                                      "--set",          "politeness.crawl_delay=false",
+                                      "--max-pages",    "0",
+                                      "--loops",        "1",
+                                      "--memory",       "1G",
+                                      "--dns",          fmt::format("127.0.0.1:{}", ready.value("dns_port", 0)),
+                                      "--ca",           path("ca.pem"),
+                                      "--allow-private"};
     if (nodes > 0) {
       words.emplace_back("--nodes");
       words.push_back(std::to_string(nodes));
@@ -101,8 +110,8 @@ Result<Json> MeasureEfficiency(const EfficiencyOptions& options, Report& report)
     const double processor = ran.summary.value("nodes_processor_s", 0.0);
     const double server = ran.summary.value("nats_processor_s", 0.0);
     const double rate = static_cast<double>(fetched) / processor;
-    report.Line("{:<14} {:>8} {:>9.1f} {:>12.2f} {:>12.2f} {:>16.0f} {:>10.2f}", fmt::format("{} nodes", nodes), fetched,
-                ran.seconds, processor, server, rate, rate / base);
+    report.Line("{:<14} {:>8} {:>9.1f} {:>12.2f} {:>12.2f} {:>16.0f} {:>10.2f}", fmt::format("{} nodes", nodes),
+                fetched, ran.seconds, processor, server, rate, rate / base);
     json["nodes"].push_back({{"nodes", nodes},
                              {"seconds", ran.seconds},
                              {"processor_s", processor},

@@ -20,9 +20,9 @@ namespace portolan {
 struct ClusterView {
   struct Shard {
     uint32_t shard = 0;
-    std::string node;      // where its files are; empty: nobody has begun it
-    std::string holder;    // the node that holds it now
-    std::string state;     // "running" …, "not begun", "waits for NODE", "moves to NODE", "done"
+    std::string node;    // where its files are; empty: nobody has begun it
+    std::string holder;  // the node that holds it now
+    std::string state;   // "running" …, "not begun", "waits for NODE", "moves to NODE", "done"
     uint64_t epoch = 0;
     uint64_t pages = 0;
     double pages_per_s = 0;

@@ -4,12 +4,9 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "base/log.h"
@@ -21,6 +18,7 @@
 #include "cli/engine_setup.h"
 #include "cli/live_display.h"
 #include "cli/nats_flags.h"
+#include "cli/stop_request.h"
 #include "cluster/node_record.h"
 #include "cluster/shard_place.h"
 #include "crawl/wiring.h"
@@ -37,6 +35,7 @@ namespace {
 constexpr int64_t kLocalLeaseMs = 2'000;  // nothing is between the nodes and the server
 constexpr int64_t kWatchNs = 100 * kMillisecond;
 constexpr int64_t kViewNs = kSecond;
+constexpr int64_t kServerLookNs = 50 * kMillisecond;
 constexpr int64_t kServerStartNs = 20 * kSecond;
 constexpr int64_t kStopNs = 120 * kSecond;  // for the nodes to stop cleanly
 constexpr int64_t kRestartNs = 500 * kMillisecond;
@@ -81,7 +80,8 @@ struct Child {
 
 class LocalCluster {
  public:
-  LocalCluster(LocalClusterOptions& options, const std::atomic<bool>& stopped) : options_(options), stopped_(stopped) {}
+  LocalCluster(LocalClusterOptions& options, StopRequest& stop, Alarm& alarm)
+      : options_(options), stop_(stop), alarm_(alarm) {}
 
   Result<ClusterView> Run();
   int exit_code() const { return exit_code_; }  // of a node that failed
@@ -105,7 +105,8 @@ class LocalCluster {
   int64_t Now() const { return Clock::Real().NowNs(); }
 
   LocalClusterOptions& options_;
-  const std::atomic<bool>& stopped_;
+  StopRequest& stop_;
+  Alarm& alarm_;
   std::unique_ptr<FileLock> lock_;
   LocalFile file_;
   std::string url_;
@@ -147,8 +148,7 @@ Status LocalCluster::Prepare() {
   }
   lock_ = *std::move(lock);
   if (!options_.resume) {
-    RETURN_IF_ERROR(
-        ReplaceSmallFile(PathOf(kLocalFile), EncodeLocalFile(file_), {.secret = true, .durable = true}));
+    RETURN_IF_ERROR(ReplaceSmallFile(PathOf(kLocalFile), EncodeLocalFile(file_), {.secret = true, .durable = true}));
   }
   return {};
 }
@@ -173,12 +173,10 @@ Status LocalCluster::StartServer() {
 
 Status LocalCluster::OpenOrMake() {
   const int64_t until_ns = Now() + kServerStartNs;
-  const auto give_up = [&] { return stopped_ || Now() > until_ns || (server_.process && server_.process->Ended()); };
   NatsOptions nats{.url = url_, .name = "portolan crawl", .retry_ns = 100 * kMillisecond};
   if (!options_.resume) {
     auto connection = NatsConnection::Connect(nats, Clock::Real(), [&](const NatsWait&) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      return !give_up();
+      return !stop_.WaitFor(kServerLookNs) && Now() < until_ns && !server_.process->Ended();
     });
     if (!connection) return std::unexpected(std::move(connection).error());
     ASSIGN_OR_RETURN(const uint64_t seeds, MakeCluster(**connection,
@@ -191,8 +189,10 @@ Status LocalCluster::OpenOrMake() {
     Log(LogLevel::kInfo, "crawling with several nodes",
         {{"nodes", file_.nodes}, {"shards", file_.shards}, {"seeds", seeds}});
   }
-  ASSIGN_OR_RETURN(OpenCluster open, OpenClusterOf(nats, kLocalCluster, PORTOLAN_VERSION, give_up));
+  // All nodes are of this program, so its version is the cluster's from now on.
+  ASSIGN_OR_RETURN(OpenCluster open, OpenClusterOf(nats, kLocalCluster, "", &stop_));
   cluster_ = std::make_unique<OpenCluster>(std::move(open));
+  RETURN_IF_ERROR(cluster_->store->Put(kVersionKey, PORTOLAN_VERSION));
   return cluster_->store->Put(kControlKey, EncodeControl({}));
 }
 
@@ -202,22 +202,15 @@ Status LocalCluster::MakeNodes() {
   const uint32_t capacity = (file_.shards + file_.nodes - 1) / file_.nodes;
   for (uint32_t i = 1; i <= file_.nodes; ++i) {
     Child child{.name = fmt::format("node-{}", i), .options = {}};
-    child.options.words = {ThisProgram(),
-                           "node",
-                           "--cluster",
-                           kLocalCluster,
-                           "--dir",
-                           PathOf(child.name),
-                           "--name",
-                           child.name,
-                           "--capacity",
-                           std::to_string(capacity),
-                           "--memory",
-                           std::to_string(memory / file_.nodes),
-                           "--connections",
-                           std::to_string(std::max<uint64_t>(1, config.fetch.connections / file_.nodes)),
-                           "--loops",
-                           std::to_string(std::max<uint64_t>(1, LoopsOf(config) / file_.nodes))};
+    child.options.words = {
+        ThisProgram(),   "node",
+        "--cluster",     kLocalCluster,
+        "--dir",         PathOf(child.name),
+        "--name",        child.name,
+        "--capacity",    std::to_string(capacity),
+        "--memory",      std::to_string(memory / file_.nodes),
+        "--connections", std::to_string(std::max<uint64_t>(1, config.fetch.connections / file_.nodes)),
+        "--loops",       std::to_string(std::max<uint64_t>(1, LoopsOf(config) / file_.nodes))};
     child.options.environment = {{kNatsVariable, url_}};
     child.options.output = PathOf(child.name + ".log");
     nodes_.push_back(std::move(child));
@@ -244,9 +237,10 @@ Status LocalCluster::Watch(Child& child) {
     child.deaths.push_back(Now());
     std::erase_if(child.deaths, [&](int64_t at) { return at < Now() - kDeathWindowNs; });
     if (child.deaths.size() > kMostDeaths) {
-      return Fail(ErrorCode::kIo, fmt::format("{} ends again and again: {} says why", child.name, child.options.output));
+      return Fail(ErrorCode::kIo,
+                  fmt::format("{} ends again and again: {} says why", child.name, child.options.output));
     }
-    if (stopped_ && is_node) {
+    if (stop_.made() && is_node) {
       child.finished = true;  // killed while it stopped: 'resume' goes on from its last checkpoint
       return {};
     }
@@ -309,7 +303,7 @@ Result<ClusterView> LocalCluster::Run() {
   for (;;) {
     if (!stopping) {
       if (const Status status = WatchAll(); !status) failed = status;
-      if (!failed || stopped_) {
+      if (!failed || stop_.made()) {
         stopping = true;
         kill_at_ns = Now() + kStopNs;
         StopNodes();
@@ -326,12 +320,13 @@ Result<ClusterView> LocalCluster::Run() {
       }
       if (all_ended()) break;
       if (Now() > kill_at_ns) {
-        Log(LogLevel::kWarn, "nodes do not stop: they are killed, and 'resume' goes on from their last checkpoints", {});
+        Log(LogLevel::kWarn, "nodes do not stop: they are killed, and 'resume' goes on from their last checkpoints",
+            {});
         for (Child& node : nodes_) node.process.reset();
       }
     }
     Show(display, stopping ? "stopping" : "");
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kWatchNs));
+    alarm_.WaitFor(kWatchNs);
   }
   if (failed) {
     ASSIGN_OR_RETURN(view_, ViewCluster(*cluster_));
@@ -359,8 +354,9 @@ void PrintEnd(const ClusterView& view, const LocalClusterOptions& options, doubl
   const bool done = view.state == "done";
   fmt::print("{}: {}, {} received, in {}{}\n", done ? "done" : "stopped", Counted(view.pages, "page"),
              FormatBytes(view.wire_bytes), FormatDuration(seconds),
-             done ? " (nothing is left to fetch)"
-                  : view.state.starts_with("a limit") ? ", " + view.state : std::string());
+             done                                ? " (nothing is left to fetch)"
+             : view.state.starts_with("a limit") ? ", " + view.state
+                                                 : std::string());
   for (const ClusterView::Shard& shard : view.shards) {
     if (shard.node.empty()) continue;
     fmt::print("  shard {:<3} {}: {}\n", shard.shard,
@@ -375,10 +371,14 @@ bool HoldsLocalCluster(const std::string& dir) { return Env::Posix().Exists(Join
 
 int RunLocalCluster(LocalClusterOptions options) {
   MakeWritesFailQuietly();
-  std::atomic<bool> stopped{false};
-  const StopSignals signals([&](int /*request*/) { stopped = true; });
+  StopRequest stop;
+  Alarm alarm;
+  const StopSignals signals([&](int /*request*/) {
+    stop.Make();
+    alarm.Ring();
+  });
   const int64_t begin_ns = Clock::Real().NowNs();
-  LocalCluster cluster(options, stopped);
+  LocalCluster cluster(options, stop, alarm);
   const auto view = cluster.Run();
   if (!view) {
     const int code = ComplainOfNats(view.error());

@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <cstdlib>
-#include <thread>
 
 #include "base/log.h"
 #include "cluster/node_record.h"
@@ -42,23 +40,16 @@ void AddNatsFlags(VerbApp& app, NatsFlags& flags) {
 }
 
 Result<std::unique_ptr<NatsConnection>> ConnectToNats(const NatsOptions& options,
-                                                      const std::function<bool()>& stopped) {
+                                                      StopRequest* stop) {
   int64_t told_ns = -kTellAwayNs;
+  StopRequest never;
   const auto wait = [&](const NatsWait& waited) {
     if (waited.waited_ns - told_ns >= kTellAwayNs) {
       told_ns = waited.waited_ns;
       Log(LogLevel::kWarn, "NATS does not answer: trying again until it does",
-          {{"url", NatsUrlForPeople(options.url)},
-           {"why", waited.reason},
-           {"waited_s", waited.waited_ns / kSecond}});
+          {{"url", NatsUrlForPeople(options.url)}, {"why", waited.reason}, {"waited_s", waited.waited_ns / kSecond}});
     }
-    constexpr auto kStep = std::chrono::milliseconds(50);
-    const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(options.retry_ns);
-    while (std::chrono::steady_clock::now() < end) {
-      if (stopped && stopped()) return false;
-      std::this_thread::sleep_for(kStep);
-    }
-    return !stopped || !stopped();
+    return !(stop != nullptr ? *stop : never).WaitFor(options.retry_ns);
   };
   return NatsConnection::Connect(options, Clock::Real(), wait);
 }
@@ -69,17 +60,17 @@ int ComplainOfNats(const Error& error) {
 }
 
 Result<OpenCluster> OpenClusterOf(const NatsOptions& options, const std::string& cluster, const std::string& version,
-                                  const std::function<bool()>& stopped) {
+                                  StopRequest* stop) {
   OpenCluster open;
   for (;;) {
-    ASSIGN_OR_RETURN(open.connection, ConnectToNats(options, stopped));
+    ASSIGN_OR_RETURN(open.connection, ConnectToNats(options, stop));
     auto store = ClusterStore::Open(*open.connection, cluster);
     if (store) {
       open.store = *std::move(store);
       break;
     }
     // The server went away again: wait for it, too.
-    if (store.error().code() != ErrorCode::kClosed || (stopped && stopped())) return std::unexpected(store.error());
+    if (store.error().code() != ErrorCode::kClosed || (stop != nullptr && stop->made())) return std::unexpected(store.error());
   }
   auto settings = DecodeClusterSettings(open.store->settings());
   if (!settings) return std::unexpected(std::move(settings).error().Context(fmt::format("cluster {}", cluster)));

@@ -4,11 +4,11 @@
 
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
+#include "cli/stop_request.h"
 #include "cli/verb_app.h"
 #include "cluster/cluster_settings.h"
 #include "cluster/cluster_store.h"
@@ -31,10 +31,10 @@ struct NatsFlags {
 };
 void AddNatsFlags(VerbApp& app, NatsFlags& flags);
 
-// Connects. While the server is away it says so, once and then every half minute, and goes on trying until `stopped`
-// says otherwise (kClosed).
+// Connects. While the server is away it says so, once and then every half minute, and goes on trying until it
+// is asked to stop (kClosed). `stop` may be null.
 Result<std::unique_ptr<NatsConnection>> ConnectToNats(const NatsOptions& options,
-                                                      const std::function<bool()>& stopped = {});
+                                                      StopRequest* stop = nullptr);
 
 // Prints "portolan: …" and returns the exit code: no answer from NATS is a system error.
 int ComplainOfNats(const Error& error);
@@ -46,6 +46,6 @@ struct OpenCluster {
 };
 // kUnsupported: another version of the program made it; `version` is this one's. Empty: any version will do.
 Result<OpenCluster> OpenClusterOf(const NatsOptions& options, const std::string& cluster, const std::string& version,
-                                  const std::function<bool()>& stopped = {});
+                                  StopRequest* stop = nullptr);
 
 }  // namespace portolan

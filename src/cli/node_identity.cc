@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <cstdio>
-#include <thread>
 
 #include "base/log.h"
 #include "cluster/names.h"
@@ -15,6 +13,7 @@
 namespace portolan {
 namespace {
 
+constexpr int64_t kWatchStepNs = 100 * kMillisecond;
 constexpr const char* kNodeFile = "node";
 constexpr const char* kNodeLock = "node.lock";
 
@@ -84,8 +83,8 @@ Status NodeIdentity::TakeDirectory(const NodeIdentityOptions& options, const Clu
                               before.cluster, before.cluster == store.cluster() ? ", which was made anew since" : ""));
     }
     if (!name_.empty() && name_ != before.name) {
-      return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: is the directory of node {}, not of {}", options.dir,
-                                                           before.name, name_));
+      return Fail(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: is the directory of node {}, not of {}", options.dir, before.name, name_));
     }
     name_ = before.name;
     dead_process_ = before.process;
@@ -114,9 +113,8 @@ Status NodeIdentity::TakeName(const NodeIdentityOptions& options, ClusterStore& 
     const bool is_free = !other || other->process == 0 || other->process == dead_process_;
     if (!is_free) {
       if (seen != 0 && seen != revision_) {
-        return Fail(ErrorCode::kBusy,
-                    fmt::format("a node named {} works already, on {}: give this one another --name", name_,
-                                other->machine));
+        return Fail(ErrorCode::kBusy, fmt::format("a node named {} works already, on {}: give this one another --name",
+                                                  name_, other->machine));
       }
       seen = revision_;
       if (Clock::Real().NowNs() - begin_ns < options.watch_ns) {
@@ -124,8 +122,7 @@ Status NodeIdentity::TakeName(const NodeIdentityOptions& options, ClusterStore& 
           Log(LogLevel::kInfo, "this node's name was in use lately: waiting to see whether that node lives",
               {{"name", name_}, {"machine", other->machine}});
         }
-        if (options.stopped && options.stopped()) return Fail(ErrorCode::kClosed, "stopped");
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        if (options.stop->WaitFor(kWatchStepNs)) return Fail(ErrorCode::kClosed, "stopped");
         continue;
       }
     }

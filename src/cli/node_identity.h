@@ -1,10 +1,10 @@
-// NodeIdentity: what makes a process a node of a cluster: its directory, locked, with a file (`node`) that says of which
-// cluster and under which name it works; and its name in the bucket, which no other process may use.
+// NodeIdentity: what makes a process a node of a cluster: its directory, locked, with a file (`node`) that says of
+// which cluster and under which name it works; and its name in the bucket, which no other process may use.
 //
 //   "portolan-node 1 cluster=web id=0123456789abcdef name=alpha process=00000000000000ff"
 //
-// `process` is a random number of the process that works here now, or did last. Since the directory's lock is ours, that
-// one is dead, and the shards that the bucket gives to it are ours at once.
+// `process` is a random number of the process that works here now, or did last. Since the directory's lock is ours,
+// that one is dead, and the shards that the bucket gives to it are ours at once.
 //
 // Two nodes with one name: who starts watches the name's record. If its beat grows, another process lives and this one
 // is refused. A node whose record was replaced by another process has lost its name, and stops.
@@ -14,11 +14,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
+#include "cli/stop_request.h"
 #include "cluster/cluster_store.h"
 #include "cluster/node_record.h"
 #include "io/env.h"
@@ -31,7 +31,7 @@ struct NodeIdentityOptions {
   std::string version;
   uint32_t capacity = 1;
   int64_t watch_ns = 0;  // how long a record that another process left is watched
-  std::function<bool()> stopped;
+  StopRequest* stop = nullptr;  // ends the watching
 };
 
 class NodeIdentity {

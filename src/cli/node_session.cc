@@ -3,11 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,6 +19,7 @@
 #include "cli/shard_giver.h"
 #include "cli/shard_run.h"
 #include "cli/shard_status.h"
+#include "cli/stop_request.h"
 #include "cluster/node_record.h"
 #include "cluster/shard_leases.h"
 #include "cluster/shard_place.h"
@@ -35,6 +33,7 @@ namespace portolan {
 namespace {
 
 constexpr int64_t kStepNs = 100 * kMillisecond;         // between two looks at the engines
+constexpr int64_t kGiveBackNs = 20 * kMillisecond;  // between two looks whether leases are given back
 constexpr int64_t kLookNs = kSecond;                    // between two looks at the bucket
 constexpr int64_t kStatusNs = 2 * kSecond;              // between two reports of a shard
 constexpr int64_t kAgainNs = 2 * kSecond;               // before a shard that broke off is claimed anew
@@ -42,8 +41,7 @@ constexpr uint64_t kLeastMemory = uint64_t{128} << 20;  // of an engine
 
 class NodeSession {
  public:
-  NodeSession(const NodeSessionOptions& options, const std::function<bool()>& stopped)
-      : options_(options), stopped_(stopped) {}
+  NodeSession(const NodeSessionOptions& options, StopRequest& stop) : options_(options), stop_(stop) {}
 
   Status Open();
   Result<NodeEnd> Run();
@@ -95,7 +93,8 @@ class NodeSession {
   CrawlProgress Sum() const;
 
   const NodeSessionOptions& options_;
-  const std::function<bool()> stopped_;
+  StopRequest& stop_;
+  Alarm alarm_;  // wakes the loop
   OpenCluster cluster_;
   Config config_;  // of each shard
   uint32_t capacity_ = 1;
@@ -141,7 +140,7 @@ Status NodeSession::SetConfig() {
 }
 
 Status NodeSession::Open() {
-  ASSIGN_OR_RETURN(cluster_, OpenClusterOf(options_.nats, options_.cluster, options_.version, stopped_));
+  ASSIGN_OR_RETURN(cluster_, OpenClusterOf(options_.nats, options_.cluster, options_.version, &stop_));
   RETURN_IF_ERROR(SetConfig());
   LeaseOptions leases{.shards = cluster_.settings.shards, .capacity = capacity_};
   SetLeaseTimes(cluster_.settings.lease_ms, leases);
@@ -150,13 +149,13 @@ Status NodeSession::Open() {
                                                   .version = options_.version,
                                                   .capacity = capacity_,
                                                   .watch_ns = leases.hold_ns + leases.hold_ns / 2,
-                                                  .stopped = stopped_},
+                                                  .stop = &stop_},
                                                  *cluster_.store));
   leases.node = identity_->name();
   leases.holder = identity_->process();
   leases.dead_holder = identity_->dead_process();
   leases.wants_all = false;
-  ASSIGN_OR_RETURN(lease_connection_, ConnectToNats(options_.nats, stopped_));
+  ASSIGN_OR_RETURN(lease_connection_, ConnectToNats(options_.nats, &stop_));
   ASSIGN_OR_RETURN(auto store, ClusterStore::Open(*lease_connection_, options_.cluster));
   if (store->id() != cluster_.store->id()) {
     return Fail(ErrorCode::kInvalidArgument, fmt::format("cluster {}: was made anew just now", options_.cluster));
@@ -191,6 +190,7 @@ void NodeSession::OnStop() {
   for (const Shard& shard : shards_) {
     if (shard.run) shard.run->RequestStop();
   }
+  alarm_.Ring();
 }
 
 // ---- the bucket
@@ -371,14 +371,15 @@ Status NodeSession::Begin(uint32_t index, uint64_t epoch) {
                           .shard = index,
                           .epoch = epoch,
                           .history = HistoryOf(*shard.place),
-                          .held = [leases = leases_.get(), index, epoch] { return leases->Held(index) == epoch; }};
+                          .held = [leases = leases_.get(), index, epoch] { return leases->Held(index) == epoch; },
+                          .on_end = [this] { alarm_.Ring(); }};
   options.nats.name = fmt::format("{} shard {}", identity_->name(), index);
   Log(LogLevel::kInfo, "a shard is ours", {{"shard", index}, {"epoch", epoch}});
   auto run = ShardRun::Start(std::move(options));
   run->RequestPause(control_.order == ClusterOrder::kPause);
   const std::lock_guard lock(mutex_);
   shard.run = std::move(run);
-  if (stopped_()) shard.run->RequestStop();
+  if (stop_.made()) shard.run->RequestStop();
   return {};
 }
 
@@ -465,7 +466,7 @@ Status NodeSession::Obey() {
     why_ = std::move(why);
     OnStop();
   };
-  if (stopped_()) stop("stopped");
+  if (stop_.made()) stop("stopped");
   if (control_.order == ClusterOrder::kStop) stop("the cluster was stopped");
   if (control_.order == ClusterOrder::kEnd) stop(fmt::format("a limit is reached: {}", control_.limit));
   for (uint32_t i = 0; i < shards_.size(); ++i) {
@@ -545,14 +546,14 @@ Result<NodeEnd> NodeSession::Run() {
     }
     display.Show(Sum());
     if (AllDone() || (stopping_ && Running() == 0)) break;
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kStepNs));
+    alarm_.WaitFor(kStepNs);
   }
   const bool done = AllDone();
   // Leases are given back by their own thread: it gets a moment.
   for (uint32_t i = 0; i < shards_.size(); ++i) GiveBack(i);
   const int64_t until_ns = Now() + cluster_.settings.lease_ms * kMillisecond / 4;
   while (Now() < until_ns && !AllGivenBack(*leases_, cluster_.settings.shards, identity_->process())) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    alarm_.WaitFor(kGiveBackNs);
   }
   identity_->Leave(*cluster_.store);
   RETURN_IF_ERROR(failed);
@@ -567,17 +568,17 @@ Result<NodeEnd> NodeSession::Run() {
 Result<NodeEnd> RunNodeSession(const NodeSessionOptions& options) {
   MakeWritesFailQuietly();
   KeepMallocSmall();
-  std::atomic<bool> stopped{false};
+  StopRequest stop;
   std::mutex mutex;
   NodeSession* running = nullptr;  // guarded by mutex
   const StopSignals signals([&](int /*request*/) {
-    stopped = true;
+    stop.Make();
     const std::lock_guard lock(mutex);
     if (running != nullptr) running->OnStop();
   });
-  NodeSession session(options, [&stopped] { return stopped.load(); });
+  NodeSession session(options, stop);
   if (const Status opened = session.Open(); !opened) {
-    if (!stopped) return std::unexpected(opened.error());
+    if (!stop.made()) return std::unexpected(opened.error());
     return NodeEnd{.progress = {}, .done = false, .why = "stopped before it began"};
   }
   {

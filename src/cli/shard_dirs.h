@@ -1,5 +1,5 @@
-// The directories of a cluster's shards, for verbs that look at what is on this machine: a node's directory (DIR/shard-00
-// …) or that of a crawl with several nodes on one machine (DIR/node-1/shard-00 …).
+// The directories of a cluster's shards, for verbs that look at what is on this machine: a node's directory
+// (DIR/shard-00 …) or that of a crawl with several nodes on one machine (DIR/node-1/shard-00 …).
 //
 // Thread: any.
 

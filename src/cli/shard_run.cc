@@ -32,6 +32,7 @@ std::unique_ptr<ShardRun> ShardRun::Start(ShardRunOptions options) {
     NameThread(fmt::format("engine-{}", raw->options_.shard));
     raw->end_ = raw->Run();
     raw->ended_ = true;
+    if (raw->options_.on_end) raw->options_.on_end();
   });
   return run;
 }

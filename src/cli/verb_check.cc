@@ -11,8 +11,8 @@
 #include "cli/build_info.h"
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
-#include "cli/verb_app.h"
 #include "cli/shard_dirs.h"
+#include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/crawl_check.h"
 #include "crawl/progress.h"
@@ -122,7 +122,6 @@ int CheckOne(const std::string& dir, CrawlCheckOptions how, bool json, bool more
   }
   return check->ok() ? kExitOk : kExitVerdict;
 }
-
 
 // Each directory is checked alone; the worst answer is that of all. As JSON it is an array.
 int CheckAll(const std::vector<std::string>& dirs, const CrawlCheckOptions& how, bool json) {

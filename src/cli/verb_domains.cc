@@ -9,8 +9,8 @@
 
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
-#include "cli/verb_app.h"
 #include "cli/shard_dirs.h"
+#include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/locate_url.h"
 #include "crawl/partition.h"
@@ -111,8 +111,8 @@ Result<Listing> ListAll(const std::vector<std::string>& dirs, const DomainListOp
   for (const std::string& dir : dirs) {
     ASSIGN_OR_RETURN(Listing one, List(dir, options));
     all.reputation = std::min(all.reputation, one.reputation);
-    all.checkpoint_unix_ns = all.checkpoint_unix_ns == 0 ? one.checkpoint_unix_ns
-                                                         : std::min(all.checkpoint_unix_ns, one.checkpoint_unix_ns);
+    all.checkpoint_unix_ns =
+        all.checkpoint_unix_ns == 0 ? one.checkpoint_unix_ns : std::min(all.checkpoint_unix_ns, one.checkpoint_unix_ns);
     all.totals += one.totals;
     all.lines.insert(all.lines.end(), one.lines.begin(), one.lines.end());
   }

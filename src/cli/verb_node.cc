@@ -15,9 +15,10 @@
 namespace portolan {
 
 int RunNode(int argc, char** argv) {
-  VerbApp app("node",
-              "Works for a cluster that 'portolan cluster init' has made: claims shards of its crawl, crawls each into\n"
-              "a directory of its own, and ends when the whole crawl is done. Start one on each machine.");
+  VerbApp app(
+      "node",
+      "Works for a cluster that 'portolan cluster init' has made: claims shards of its crawl, crawls each into\n"
+      "a directory of its own, and ends when the whole crawl is done. Start one on each machine.");
   NodeSessionOptions options;
   NatsFlags nats;
   bool json = false;

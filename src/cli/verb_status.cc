@@ -10,8 +10,8 @@
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
 #include "cli/crawl_place.h"
-#include "cli/status_file.h"
 #include "cli/shard_dirs.h"
+#include "cli/status_file.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/progress.h"
@@ -157,8 +157,8 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
 
 // The shards that are in one directory, with their sum.
 int StatusOfShards(const std::string& dir, const std::vector<std::string>& shards, bool json) {
-  constexpr const char* kSummed[] = {"pages",   "wire_bytes", "fetches", "urls_seen", "waiting",
-                                     "at_gate", "unanswered", "in_flight"};
+  constexpr const char* kSummed[] = {"pages",   "wire_bytes", "fetches",    "urls_seen",
+                                     "waiting", "at_gate",    "unanswered", "in_flight"};
   Json sum = {{"shards", Json::array()}};
   for (const char* const name : kSummed) sum[name] = uint64_t{0};
   for (const std::string& shard : shards) {
@@ -198,7 +198,8 @@ int RunStatus(int argc, char** argv) {
   app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
   app->add_flag("--json", json, "As one JSON object");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  if (const std::vector<std::string> shards = ShardDirsIn(dir); !shards.empty()) return StatusOfShards(dir, shards, json);
+  if (const std::vector<std::string> shards = ShardDirsIn(dir); !shards.empty())
+    return StatusOfShards(dir, shards, json);
   if (!Env::Posix().Exists(JoinPath(dir, kConfigFile))) {
     PrintError(fmt::format("{}: there is no crawl here (no {})", dir, kConfigFile));
     return kExitBadInput;

@@ -95,7 +95,7 @@ struct EngineOptions {
   bool locked = false;  // the caller holds the state's lock, and keeps it longer than the engine lives
   uint32_t shards = 1;  // of a new crawl; a resumed one keeps its number
   std::optional<AloneOptions> alone = {};
-  ShardOptions shard;   // of the whole crawl: divided among its shards (shard_share.h)
+  ShardOptions shard;                           // of the whole crawl: divided among its shards (shard_share.h)
   uint64_t exchange_bytes = uint64_t{1} << 20;  // of links on their way to one shard
   FetchOptions fetch;
   PageMakerOptions page;

@@ -104,9 +104,8 @@ TEST_F(EngineAloneTest, KeepsItsOwnAndSendsTheRestToTheirShards) {
   }
   ASSERT_GT(owned[2], 0U);
   ASSERT_TRUE(engine->AddSeeds(seeds));
-  const auto end = RunUntil(*engine, [&](const CrawlProgress& progress) {
-    return progress.counts.seeds == 40 && progress.checkpoints > 1;
-  });
+  const auto end = RunUntil(
+      *engine, [&](const CrawlProgress& progress) { return progress.counts.seeds == 40 && progress.checkpoints > 1; });
   ASSERT_TRUE(end) << end.error().ToString();
   for (uint32_t to = 0; to < kAll; ++to) EXPECT_EQ(exchange_->sent(to), to == 2 ? 0 : owned[to]) << to;
   EXPECT_EQ(end->urls_seen, owned[2]);

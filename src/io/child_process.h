@@ -23,7 +23,7 @@ namespace portolan {
 
 struct ChildEnding {
   bool signalled = false;
-  int code = 0;            // exit code, or the signal
+  int code = 0;              // exit code, or the signal
   int64_t processor_ns = 0;  // user and system time, with that of its own children that ended
 };
 

@@ -27,14 +27,17 @@ import crawls
 
 PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 PAGES = int(os.environ.get("CLUSTER_TEST_PAGES", "20000"))
+LIMIT = 120 + PAGES // 50  # seconds, for anything
 KILLS = int(os.environ.get("CLUSTER_TEST_KILLS", "5"))
+PAUSE = 2.5 if KILLS < 10 else 8  # seconds between two kills, on average
 GAP = "20ms"
 IP_GAP = "2ms"
 
 
 def crawl_flags(web, *more):
     return [*web.flags(), "--scope", "any", "--delay", GAP, "--ip-delay", IP_GAP, "--max-pages", "0", "--set",
-            "politeness.delay_factor=0", "--set", "checkpoint.interval=1s", "--set", "fetch.total_timeout=2s", *more]
+            "politeness.delay_factor=0", "--set", "checkpoint.interval=1s", "--set", "fetch.total_timeout=3s",
+            "--set", "fetch.connect_timeout=2s", "--set", "fetch.first_byte_timeout=2s", *more]
 
 
 def world(pages, seed=1):
@@ -59,7 +62,7 @@ class Base(unittest.TestCase):
         """The oracle on all requests, and the archives of all shards together."""
         time.sleep(0.5)  # the web writes its log a moment later
         judged = crawls.run(PROGRAM, "sim", "check", "--log", web.log, "--json", "--host-gap", GAP, "--ip-gap", IP_GAP,
-                            "--crawl-delay", "--complete")
+                            "--crawl-delay", "--complete", timeout=LIMIT)
         account = json.loads(judged.stdout)
         self.assertEqual(account["violations"], 0, account["offences"])
         self.assertEqual(judged.returncode, 0, judged.stderr)
@@ -69,7 +72,7 @@ class Base(unittest.TestCase):
         again = [url for url, count in captured.items() if count > 1]
         self.assertEqual(again, [], f"{len(again)} URLs are in the archives twice")
         for shard in clusters.shard_dirs(directory):
-            done = crawls.run(PROGRAM, "check", shard, "--json")
+            done = crawls.run(PROGRAM, "check", shard, "--json", timeout=LIMIT)
             self.assertEqual(done.returncode, 0, f"{shard}: {done.stdout} {done.stderr}")
         return account, captured
 
@@ -83,7 +86,7 @@ class OneMachine(Base):
     def test_nodes_and_server_are_killed_and_nothing_is_lost(self):
         directory = self.folder / "crawl"
         chance = random.Random(7)
-        with crawls.Web(PROGRAM, self.folder, *world(PAGES), max_seconds=170) as web:
+        with crawls.Web(PROGRAM, self.folder, *world(PAGES), max_seconds=2 * LIMIT) as web:
             began = time.monotonic()
             with open(self.folder / "messages", "wb") as messages:
                 process = subprocess.Popen(
@@ -94,7 +97,7 @@ class OneMachine(Base):
             killed = collections.Counter()
             seen = set()
             for number in range(KILLS):
-                time.sleep(chance.uniform(1.5, 3.5))
+                time.sleep(chance.uniform(0.5, 1.5) * PAUSE)
                 if process.poll() is not None:
                     break
                 kin = clusters.children(process.pid)
@@ -105,7 +108,7 @@ class OneMachine(Base):
                     continue
                 os.kill(chance.choice(victims), signal.SIGKILL)
                 killed[wanted] += 1
-            out, _ = process.communicate(timeout=150)
+            out, _ = process.communicate(timeout=LIMIT)
             seconds = time.monotonic() - began
             self.assertEqual(process.returncode, 0, (self.folder / "messages").read_text())
             summary = json.loads(out)
