@@ -1,4 +1,4 @@
-// Crossing: what one shard sends to another, encoded for the Exchange and for the queue of arrivals.
+// Crossing: what one shard sends to another, encoded for the ShardExchange and for the queue of arrivals.
 //
 //   link            a URL that was found on a page of another shard, or a seed
 //   robots request  a robots.txt that a redirect led to, to be fetched by the shard of the target's domain

@@ -50,7 +50,7 @@ void Driver::Turn(uint32_t shard) {
 Status Driver::TakeTurn(uint32_t index, Moment now) {
   Shard& shard = *shards_[index];
   if (exchange_ != nullptr) {
-    const Exchange::Mail mail = exchange_->TakeMail(index);
+    const ShardExchange::Mail mail = exchange_->TakeMail(index);
     for (const AddressMail& notice : mail.notices) shard.OnAddressNotice(notice, now);
     for (const uint64_t pld : mail.raises) RETURN_IF_ERROR(shard.OnRaise(pld, now));
     seats_[index].took = !mail.raises.empty();

@@ -84,7 +84,7 @@ class Driver {
     Checkpointer& checkpointer;
     Outputs& outputs;
     std::vector<Shard*> shards;
-    Exchange* exchange = nullptr;              // null: there is one shard
+    ShardExchange* exchange = nullptr;              // null: there is one shard
     std::vector<Checkpointable*> others = {};  // structures that belong to no shard and no output
   };
 
@@ -185,7 +185,7 @@ class Driver {
   Checkpointer& checkpointer_;
   Outputs& outputs_;
   const std::vector<Shard*> shards_;
-  Exchange* const exchange_;
+  ShardExchange* const exchange_;
   const std::vector<Checkpointable*> others_;
   const DriverOptions options_;
   std::vector<Seat> seats_;

@@ -28,7 +28,7 @@ std::vector<Checkpointable*> Driver::Checkpointables() const {
 Status Driver::KeepArrivals() {
   if (exchange_ == nullptr) return {};
   for (uint32_t i = 0; i < shards_.size(); ++i) {
-    const Exchange::Mail mail = exchange_->TakeMail(i);
+    const ShardExchange::Mail mail = exchange_->TakeMail(i);
     for (const AddressMail& notice : mail.notices) shards_[i]->OnAddressNotice(notice, Now());
     for (const uint64_t pld : mail.raises) RETURN_IF_ERROR(shards_[i]->OnRaise(pld, Now()));
     while (const std::optional<std::string_view> message = exchange_->Front(i)) {

@@ -91,7 +91,7 @@ ExchangePort& MemoryExchange::port(uint32_t from) { return *ports_[from]; }
 
 void MemoryExchange::Deliver(uint32_t from) { ports_[from]->Deliver(); }
 
-Exchange::Mail MemoryExchange::TakeMail(uint32_t to) {
+ShardExchange::Mail MemoryExchange::TakeMail(uint32_t to) {
   Lane& lane = *lanes_[to];
   if (!lane.any) return {};
   const std::lock_guard lock(lane.mutex);

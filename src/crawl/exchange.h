@@ -1,4 +1,4 @@
-// Exchange: how the shards of a crawl reach each other. ExchangePort is the interface that a shard uses, Exchange the
+// ShardExchange: how the shards of a crawl reach each other. ExchangePort is the interface that a shard uses, this one the
 // one that the driver uses; MemoryExchange connects the shards of one process.
 //
 // Three kinds of things cross:
@@ -51,13 +51,13 @@ class ExchangePort {
 };
 
 // Shards are named by their number in the crawl.
-class Exchange {
+class ShardExchange {
  public:
   struct Mail {
     std::vector<AddressMail> notices;
     std::vector<uint64_t> raises;
   };
-  virtual ~Exchange() = default;
+  virtual ~ShardExchange() = default;
 
   virtual ExchangePort& port(uint32_t from) = 0;
   // Makes what `from` has sent so far visible to the receivers.
@@ -76,7 +76,7 @@ class Exchange {
   virtual std::vector<Checkpointable*> Checkpointables() { return {}; }
 };
 
-class MemoryExchange : public Exchange {
+class MemoryExchange : public ShardExchange {
  public:
   struct Options {
     uint32_t shards = 1;
