@@ -148,6 +148,7 @@ TEST(FreshCrawlTest, GonePagesAreAskedForFourTimes) {
   std::map<std::string, int> gone;  // answers in a row
   int most = 0;
   crawl.on_hit = [&](const Hit& hit) {
+    if (hit.path_and_query == "/robots.txt") return;
     int& times = gone[std::string(hit.host) + std::string(hit.path_and_query)];
     times = hit.status == 404 || hit.status == 410 ? times + 1 : 0;
     most = std::max(most, times);
@@ -230,10 +231,10 @@ TEST(FreshCrawlTest, BadHabitsOfServersCostLittle) {
     }
     setting.set.insert(setting.set.end(), habit.begin(), habit.end());
     LivingCrawl crawl(setting, 750);
-    crawl.RunUntil(16);
+    crawl.RunUntil(12);
     const Account account = crawl.Finish();
     EXPECT_EQ(account.TotalViolations(), 0U) << AccountTable(account);
-    return MeanWeightedFreshness(account, kBegin + 8 * kDay);
+    return MeanWeightedFreshness(account, kBegin + 6 * kDay);
   };
   const double honest = freshness({});
   EXPECT_GT(honest, 0.7);
@@ -243,7 +244,6 @@ TEST(FreshCrawlTest, BadHabitsOfServersCostLittle) {
       {{"stuck_304", "1"}}};
   for (const auto& habit : habits) {
     const double bad = freshness(habit);
-    std::printf("%s: %.3f, honest %.3f\n", habit[0].first.c_str(), bad, honest);
     EXPECT_GT(bad, honest - 0.08) << habit[0].first;
   }
 }

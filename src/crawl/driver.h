@@ -84,7 +84,7 @@ class Driver {
     Checkpointer& checkpointer;
     Outputs& outputs;
     std::vector<Shard*> shards;
-    ShardExchange* exchange = nullptr;              // null: there is one shard
+    ShardExchange* exchange = nullptr;         // null: there is one shard
     std::vector<Checkpointable*> others = {};  // structures that belong to no shard and no output
   };
 

@@ -3,6 +3,11 @@
 #include <limits>
 
 namespace portolan {
+namespace {
+
+constexpr double kFall = 4;  // per period, so that hours in which nothing can be fetched are not taken for the capacity
+
+}  // namespace
 
 double RefreshPace::PerNs() const {
   const double share = 1 - (1 - options_.share) * waiting_;
@@ -24,7 +29,7 @@ void RefreshPace::Advance(int64_t now_ns, bool first_visits, bool full) {
 void RefreshPace::EndPeriod(int64_t now_ns) {
   const auto took_ns = static_cast<double>(now_ns - period_end_ns_ + options_.period_ns);
   if (held_ > taken_ || static_cast<double>(full_ns_) > took_ns / 2) {
-    per_ns_ = std::max(static_cast<double>(fetched_) / took_ns, Hope() * 1e-9);
+    per_ns_ = std::max({static_cast<double>(fetched_) / took_ns, per_ns_ / kFall, Hope() * 1e-9});
   } else {
     per_ns_ = std::min(per_ns_ * kGrowth, Hope());
   }

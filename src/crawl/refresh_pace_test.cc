@@ -31,7 +31,7 @@ TEST(RefreshPaceTest, WhereHostsCannotDoMoreTheCapacityIsWhatWasFetched) {
   EXPECT_NEAR(pace.capacity_per_ns() * kPerDay, 30 * 1440, 0.05 * 30 * 1440);
   PassTime(pace, now, 20, 30, false, 0);
   EXPECT_GT(pace.capacity_per_ns() * kPerDay, 3 * 30 * 1440) << "nothing waits: it may be more";
-  PassTime(pace, now, 2, 30, false, 0, true);
+  PassTime(pace, now, 6, 30, false, 0, true);
   EXPECT_NEAR(pace.capacity_per_ns() * kPerDay, 30 * 1440, 0.05 * 30 * 1440);
 }
 
