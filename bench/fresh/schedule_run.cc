@@ -59,7 +59,7 @@ class ScheduleRun {
     for (uint64_t tick = 0; day_ < options_.days; ++tick) {
       day_ = static_cast<double>(tick) * kTickDays;
       const double began = CpuSeconds();
-      schedule_->Advance(UnixAt(day_));
+      schedule_->Advance(UnixAt(day_) * 1'000'000'000);
       schedule_->SetCapacity(options_.visits_per_day);
       RETURN_IF_ERROR(FirstVisits());
       for (bool more = true; more;) {
@@ -243,7 +243,7 @@ Result<ScheduleCost> MeasureSchedule(Env& env, const std::string& dir, uint64_t 
   for (uint64_t i = 0; i < pages; ++i) {
     const double day = static_cast<double>(i) / static_cast<double>(pages);
     if (i % 1024 == 0) {
-      schedule->Advance(UnixAt(day));
+      schedule->Advance(UnixAt(day) * 1'000'000'000);
       ASSIGN_OR_RETURN(const bool more, schedule->Work(4096));
       static_cast<void>(more);
     }
@@ -257,7 +257,7 @@ Result<ScheduleCost> MeasureSchedule(Env& env, const std::string& dir, uint64_t 
   double allowed = 0;
   const uint64_t poured = schedule->poured();
   for (double day = 1; day < 1 + days; day += kTickDays) {
-    schedule->Advance(UnixAt(day));
+    schedule->Advance(UnixAt(day) * 1'000'000'000);
     for (bool more = true; more;) {
       ASSIGN_OR_RETURN(more, schedule->Work(4096));
     }

@@ -66,6 +66,9 @@ void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
       "Hosts and domains that are never fetched, one per line; read again when it\nchanges; may be repeated");
   app->add_flag("--requisites", flags.requisites,
                 "Also fetch what pages need to be displayed, from any host: images, styles, scripts, frames");
+  app->add_flag("--continuous", flags.continuous,
+                "Do not end: visit pages again when they are likely to have changed\n(docs/freshness.md); limits still "
+                "end the crawl");
   AddLimitFlags(app, flags);
   app->add_flag("--mine", flags.mine,
                 "The site is your own: no delays, several connections per host, private\n"
@@ -147,6 +150,7 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, cons
   append(config.fetch.cookies, flags.cookies);
   if (!flags.dns.empty()) config.fetch.dns_servers = flags.dns;
   if (flags.requisites) config.scope.requisites = true;
+  if (flags.continuous) config.crawl.continuous = true;
   if (flags.allow_private) config.fetch.allow_private_addresses = true;
   for (const std::string& setting : flags.set) RETURN_IF_ERROR(SetConfig(config, setting));
   // A crawl may be resumed from another folder.

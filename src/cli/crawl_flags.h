@@ -40,6 +40,7 @@ struct CrawlFlags {
   bool requisites = false;
   std::vector<std::string> dns;
   bool allow_private = false;
+  bool continuous = false;
   std::vector<std::string> set;
 };
 

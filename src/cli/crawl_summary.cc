@@ -201,6 +201,11 @@ void PrintSummary(const CrawlSummary& summary, const Config& config, bool json) 
                     Counted(progress.parked, "URL"));
     for (const ParkedForm& form : progress.parked_forms) text += fmt::format("            {}\n", ParkedWords(form));
   }
+  if (counts.revisits > 0) {
+    text +=
+        fmt::format("  revisits  {}: {} with another text, {} not; {} ended ('portolan fresh {}')\n", counts.revisits,
+                    progress.refresh.changed, progress.refresh.same, progress.refresh.ended, summary.dir);
+  }
   if (config.archive.enabled) {
     for (const std::string& directory : config.archive.directories) {
       text += fmt::format("  archive   {}\n", ArchiveDirectory(summary.dir, directory));
@@ -209,7 +214,8 @@ void PrintSummary(const CrawlSummary& summary, const Config& config, bool json) 
   if (config.log.fetches) text += fmt::format("  log       {}\n", JoinPath(summary.dir, "log"));
   if (config.outputs.links) text += fmt::format("  links     {}\n", JoinPath(summary.dir, "links"));
   if (config.outputs.text) text += fmt::format("  text      {}\n", JoinPath(summary.dir, "text"));
-  if (progress.waiting + progress.at_gate + progress.unanswered > 0) {
+  if (progress.waiting + progress.at_gate + progress.unanswered > 0 ||
+      (progress.continuous && progress.scheduled > 0)) {
     text += fmt::format("  go on     portolan resume {}\n", summary.dir);
   }
   Put(text);

@@ -82,6 +82,11 @@ std::string LiveDisplay::Render(const CrawlProgress& progress, const CrawlRates&
                               Count(progress.urls_seen), Count(progress.hosts_crawled),
                               progress.hosts_counted ? "" : "+", Count(progress.hosts),
                               FormatBytes(progress.rss_bytes)));
+  if (progress.continuous) {
+    lines.push_back(fmt::format("visits    {} scheduled · {} due · {} under way · {} changed · {} same",
+                                Count(progress.scheduled), Count(progress.due), Count(progress.visiting),
+                                Count(progress.refresh.changed), Count(progress.refresh.same)));
+  }
   for (size_t i = 0; i < std::min(progress.flying.size(), kShownUrls); ++i) {
     const FlyingUrl& url = progress.flying[i];
     const std::string since = url.seconds >= 1 ? fmt::format(" for {}", FormatDuration(url.seconds)) : "";

@@ -75,6 +75,11 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
     fmt::print("  parked     {} of forms that gave nothing new (docs/traps.md)\n", Counted(parked, "URL"));
     for (const Json& form : ListOf(status, "parked_forms")) fmt::print("             {}\n", form.value("words", "?"));
   }
+  if (const uint64_t scheduled = status.value("scheduled", 0ULL); scheduled > 0 || status.value("continuous", false)) {
+    fmt::print("  scheduled  {} for another visit, {} due now, {} under way{} ('portolan fresh')\n",
+               Counted(scheduled, "page"), status.value("due", 0ULL), status.value("visiting", 0ULL),
+               status.value("continuous", false) ? "" : "; the crawl does not come back to them (crawl.continuous)");
+  }
   std::string outcomes;
   if (status.contains("done")) {
     for (const auto& [name, count] : status["done"].items()) {
@@ -101,9 +106,8 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
                Counted(near, "page"));
   }
   if (const uint64_t revisits = status.value("revisits", 0ULL); revisits > 0) {
-    const uint64_t not_modified = status.contains("done") ? status["done"].value("not_modified", 0ULL) : 0;
     fmt::print("  revisits   {}: {} not modified, {} with the same bytes, {} gone; {} were conditional\n", revisits,
-               not_modified, status.value("unchanged", 0ULL), status.value("gone", 0ULL),
+               status.value("not_modified", 0ULL), status.value("unchanged", 0ULL), status.value("gone", 0ULL),
                status.value("conditional", 0ULL));
   }
   fmt::print("  links      {} found, {} out of scope\n", status.value("links", 0ULL),

@@ -22,6 +22,7 @@
 #include "crawl/seed_list.h"
 #include "crawl/wiring.h"
 #include "flow/url_record.h"
+#include "io/clock.h"
 #include "io/env.h"
 #include "io/local_socket.h"
 #include "outputs/log_search.h"
@@ -220,6 +221,59 @@ std::string ViaOf(const Finding& finding) {
   return finding.log.empty() ? finding.at.via : finding.log.back().value("via", finding.at.via);
 }
 
+double SecondsOf(double days, const RefreshSchedule::Outlook& outlook) { return days * outlook.day_ns * 1e-9; }
+
+Json JsonOf(const PageSchedule& page) {
+  const RefreshSchedule::Outlook& outlook = page.outlook;
+  const double per_day = 86'400e9 / outlook.day_ns;
+  return {{"due", TimeOfCheckpoint(outlook.due_unix_ns)},
+          {"under_way", page.at == ScheduledAt::kOut},
+          {"visited", TimeOfCheckpoint(outlook.visited_unix_ns)},
+          {"visits", page.visits},
+          {"changes", page.changes},
+          {"failures", page.strikes},
+          {"gone", page.gone},
+          {"hub", page.hub},
+          {"importance", page.importance},
+          {"conditional", page.validators},
+          {"fresh", outlook.fresh},
+          {"age_s", SecondsOf(outlook.age, outlook)},
+          {"changes_per_day", outlook.change.mean() * per_day},
+          {"prior_changes_per_day", outlook.prior.mean() * per_day},
+          {"new_links_per_day", outlook.links * per_day},
+          {"signal", outlook.signalled},
+          {"worth_s", SecondsOf(outlook.worth, outlook)},
+          {"price_s", SecondsOf(outlook.price, outlook)}};
+}
+
+// When it is due, and from which observations.
+void PrintSchedule(const PageSchedule& page) {
+  const RefreshSchedule::Outlook& outlook = page.outlook;
+  const double per_day = 86'400e9 / outlook.day_ns;
+  const std::string due = page.at == ScheduledAt::kOut ? "its next visit is under way"
+                          : outlook.due_unix_ns <= Clock::Real().UnixNs()
+                              ? "due now"
+                              : "due on " + TimeOfCheckpoint(outlook.due_unix_ns);
+  fmt::print("  visits   {}; {} so far after the first, {} with another text{}{}{}\n", due, page.visits, page.changes,
+             page.strikes > 0
+                 ? fmt::format("; the last {} {}", page.strikes, page.gone ? "said that it is gone" : "failed")
+                 : "",
+             page.hub ? "; a hub" : "", page.validators ? "; asks conditionally" : "");
+  if (outlook.visited_unix_ns == 0) return;
+  fmt::print("  fresh    {:.1f} % as it was on {}; out of date for {} on average\n", 100 * outlook.fresh,
+             TimeOfCheckpoint(outlook.visited_unix_ns), FormatDuration(SecondsOf(outlook.age, outlook)));
+  fmt::print("  rate     {:.3g} changes per day; its neighbours alone say {:.3g}; {:.3g} new links per day{}\n",
+             outlook.change.mean() * per_day, outlook.prior.mean() * per_day, outlook.links * per_day,
+             outlook.signalled > 1
+                 ? fmt::format("; a sitemap says that it has changed, which makes that {:.1f} times as "
+                               "likely",
+                               outlook.signalled)
+                 : "");
+  fmt::print("  worth    a visit now {}, with importance {:.3g}; the price is {}\n",
+             FormatDuration(SecondsOf(outlook.worth, outlook)), page.importance,
+             FormatDuration(SecondsOf(outlook.price, outlook)));
+}
+
 void PrintJson(const Finding& finding) {
   const UrlWhereabouts& at = finding.at;
   Json domain;
@@ -250,6 +304,7 @@ void PrintJson(const Finding& finding) {
   json["form"] = at.form;
   json["idle"] = at.idle;
   json["shorter"] = at.shorter;
+  json["schedule"] = at.schedule ? JsonOf(*at.schedule) : Json();
   json["log"] = finding.log;
   json["log_lines"] = finding.log_lines;
   json["checkpoint"] = TimeOfCheckpoint(at.checkpoint_unix_ns);
@@ -290,6 +345,7 @@ void PrintText(const Finding& finding) {
     fmt::print("  left out '{}' never changes the page on this host{}\n", part,
                at.shorter.empty() ? "" : fmt::format(": links to it lead to {}", at.shorter));
   }
+  if (at.schedule) PrintSchedule(*at.schedule);
   if (finding.log_lines > finding.log.size()) fmt::print("  log      {}\n", Times(finding.log_lines, "line"));
   const size_t shown = std::min<size_t>(finding.log.size(), 5);
   for (size_t i = finding.log.size() - shown; i < finding.log.size(); ++i) {
@@ -405,8 +461,11 @@ Result<Finding> Look(const std::string& dir, const std::string& text) {
   finding.switched_off = SwitchedOff(dir, config, finding.url);
   Refresh(dir, finding);
   const Progress progress;
-  ASSIGN_OR_RETURN(finding.at,
-                   LocateUrl(Env::Posix(), finding.url, {.state_dir = StateDirOf(dir), .progress = progress}));
+  ASSIGN_OR_RETURN(finding.at, LocateUrl(Env::Posix(), finding.url,
+                                         {.state_dir = StateDirOf(dir),
+                                          .progress = progress,
+                                          .refresh = RefreshOf(config),
+                                          .unix_ns = Clock::Real().UnixNs()}));
   const std::string log = JoinPath(dir, "log");
   ASSIGN_OR_RETURN(const uint64_t bytes, LogBytes(Env::Posix(), log));
   progress("the crawl log", bytes);

@@ -20,6 +20,7 @@ std::span<const Verb> Verbs() {
       Verb{"check", "Look inside", "check that everything that a crawl keeps is intact", &RunCheck},
       Verb{"domains", "Look inside", "list a crawl's domains by reputation, with their budgets", &RunDomains},
       Verb{"why", "Look inside", "say where a URL is and what it waits for", &RunWhy},
+      Verb{"fresh", "Look inside", "say how up to date a crawl's copies are and what is due", &RunFresh},
       Verb{"links", "Look inside", "list a crawl's links, or those that are broken", &RunLinks},
       Verb{"report", "Look inside", "print what a crawl found and how it went, or write it as HTML", &RunReport},
       Verb{"graph", "Look inside", "build and search the link graph of a crawl", &RunGraph},

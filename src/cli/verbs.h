@@ -27,6 +27,7 @@ int RunServe(int argc, char** argv);
 int RunText(int argc, char** argv);
 int RunSim(int argc, char** argv);
 int RunWhy(int argc, char** argv);
+int RunFresh(int argc, char** argv);
 int RunVersion(int argc, char** argv);
 int RunWarc(int argc, char** argv);
 

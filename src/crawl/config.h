@@ -68,6 +68,7 @@ struct Config {
     Duration max_time = {};
     uint64_t max_redirects = 10;
     bool via = true;
+    bool continuous = false;
     uint64_t shards = 0;  // 0: one for each kLoopsPerShard fetch threads
   } crawl;
 
@@ -171,6 +172,14 @@ struct Config {
     Duration pdf_time = std::chrono::seconds(20);
     ByteCount pdf_memory = Mebi(512);
   } page;
+
+  // Of a crawl that comes back (crawl.continuous).
+  struct Freshness {
+    double share = 0.5;
+    uint64_t visits_per_day = 0;
+    Duration shortest = std::chrono::hours(1);
+    Duration least_gain = std::chrono::minutes(15);
+  } freshness;
 
   struct Content {
     bool seen = true;

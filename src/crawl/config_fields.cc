@@ -145,6 +145,9 @@ const std::vector<ConfigField>& ConfigFields() {
       NUMBER(crawl, max_redirects, 0, 50, "Follow at most this many redirects one after the other."),
       SETTING(crawl, via,
               "Store with each URL the page on which it was found first, for log/, WARC metadata and 'why'."),
+      SETTING(crawl, continuous,
+              "Do not end when all is fetched: visit pages again when they are likely to have changed "
+              "(docs/freshness.md). Limits still end the crawl."),
       NUMBER(
           crawl, shards, 0, kMaxShards,
           "Parts of the crawl that work side by side, each on a thread of its own with its own domains; 0 for one per "
@@ -275,6 +278,17 @@ const std::vector<ConfigField>& ConfigFields() {
       NUMBER(page, pdf_time, seconds(1), minutes(10), "The longest time for reading one PDF document."),
       NUMBER(page, pdf_memory, Mebi(128), Gibi(64),
              "Address space for reading one PDF document. It is not part of memory.total."),
+
+      NUMBER(freshness, share, 0.01, 1.0,
+             "With crawl.continuous: part of the fetches that visit pages again while others wait for their first "
+             "visit; when none waits, all do."),
+      NUMBER(freshness, visits_per_day, 0, 1'000'000'000'000,
+             "The most visits after the first, per day; 0: as many as hosts and connections allow."),
+      NUMBER(freshness, shortest, seconds(1), days(30),
+             "The least time between two visits of a page. Other waits follow it: a page that is gone is asked for "
+             "again after 24, 48 and 96 times as long."),
+      NUMBER(freshness, least_gain, milliseconds(0), days(30),
+             "How much longer a page of usual importance must be up to date for a visit to be worth it."),
 
       SETTING(content, seen, "Notice when the same bytes were fetched before, under this or another URL."),
       SETTING(content, duplicates,

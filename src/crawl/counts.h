@@ -11,7 +11,8 @@ namespace portolan {
 
 struct CrawlCounts {
   // A URL that was admitted ends in exactly one of: done (by CountAs), denied, unreachable, excluded, mirrored,
-  // renamed.
+  // renamed. A URL that is visited again has ended at its first visit: these six, outcomes and statuses do not count it
+  // once more.
   std::array<uint64_t, kCountAs> done{};
   std::array<uint64_t, kFetchOutcomes> outcomes{};  // of URLs that are done
   std::array<uint64_t, 1000> statuses{};            // of answers; index 0: no status or one out of range
@@ -46,6 +47,7 @@ struct CrawlCounts {
   uint64_t late_duplicates = 0;  // that were found to be so only after they were archived
   uint64_t revisits = 0;         // fetches of a URL that was fetched before; retries are none
   uint64_t conditional = 0;      // of them: answers to conditional requests; a 304 among them is in `done`
+  uint64_t not_modified = 0;     // of revisits: the server said that the page is as it was (304)
   uint64_t unchanged = 0;        // of revisits: the same payload came again
   uint64_t gone = 0;             // of revisits: 404 or 410
   uint64_t seeds = 0;
@@ -80,10 +82,10 @@ struct CrawlCounts {
     return sum;
   }
 
-  static const std::array<uint64_t CrawlCounts::*, 38> kSingle;  // all counts that are single numbers
+  static const std::array<uint64_t CrawlCounts::*, 39> kSingle;  // all counts that are single numbers
 };
 
-inline constexpr std::array<uint64_t CrawlCounts::*, 38> CrawlCounts::kSingle = {
+inline constexpr std::array<uint64_t CrawlCounts::*, 39> CrawlCounts::kSingle = {
     &CrawlCounts::denied,          &CrawlCounts::unreachable,   &CrawlCounts::excluded,
     &CrawlCounts::fetches,         &CrawlCounts::robots,        &CrawlCounts::retries,
     &CrawlCounts::wire_bytes,      &CrawlCounts::body_bytes,    &CrawlCounts::archived,
@@ -96,7 +98,7 @@ inline constexpr std::array<uint64_t CrawlCounts::*, 38> CrawlCounts::kSingle = 
     &CrawlCounts::copied_links,    &CrawlCounts::duplicates,    &CrawlCounts::late_duplicates,
     &CrawlCounts::renamed,         &CrawlCounts::held,          &CrawlCounts::shortened,
     &CrawlCounts::near_duplicates, &CrawlCounts::revisits,      &CrawlCounts::conditional,
-    &CrawlCounts::unchanged,       &CrawlCounts::gone};
+    &CrawlCounts::unchanged,       &CrawlCounts::gone,          &CrawlCounts::not_modified};
 // A count that is missing in the list would be lost when shards are added up.
 static_assert(sizeof(CrawlCounts) == sizeof(CrawlCounts::done) + sizeof(CrawlCounts::outcomes) +
                                          sizeof(CrawlCounts::statuses) +

@@ -117,9 +117,16 @@ class Checker {
     if (census.urls() != seen.unique) {
       Report(fmt::format(
           "urls: {} were new, but {} are accounted for: {} wait for their budget, {} at the gate, {} in the frontier "
-          "(without {} requests for robots.txt), {} are parked, {} are done",
+          "(without {} requests for robots.txt), {} are parked, {} are done (of which {} are visited again just now)",
           seen.unique, census.urls(), census.admission, census.gate, census.frontier + census.in_flight - census.robots,
-          census.robots, census.parked, census.finished));
+          census.robots, census.parked, census.finished, census.visiting));
+    }
+    if (shard.refresh() != nullptr) {
+      const RefreshCounts pages = shard.refresh()->counts();
+      if (pages.added != pages.pages + pages.out + pages.ended) {
+        Report(fmt::format("visits: {} pages were scheduled, but {} wait, {} are being visited and {} have ended",
+                           pages.added, pages.pages, pages.out, pages.ended));
+      }
     }
     // A URL whose rules were too old when its turn came has entered twice. One that is out of scope now may not have
     // entered at all, and one that is parked may not have.

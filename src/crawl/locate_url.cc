@@ -449,6 +449,8 @@ Result<UrlWhereabouts> LocateUrl(Env& env, std::string_view url, const LocateOpt
     Search search(env, manifest, key, shard, url, options);
     ASSIGN_OR_RETURN(found, search.Run());
     found.shards = std::max(1U, shards);
+    ASSIGN_OR_RETURN(found.schedule,
+                     FindScheduled(env, manifest, options.refresh, found.shards, shard, url, options.unix_ns));
     return {};
   }));
   return found;

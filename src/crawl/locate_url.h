@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "crawl/fresh_look.h"
 #include "disk/manifest.h"
 #include "io/env.h"
 #include "reputation/domain_list.h"
@@ -51,6 +52,8 @@ struct UrlWhereabouts {
   uint32_t attempts = 0;                 // fetches that failed, as its record says
   std::string via;                       // the page on which it was found first, as its record says; empty: none
 
+  std::optional<PageSchedule> schedule;  // of a crawl that comes back: when it is due, and why
+
   std::string form;                    // what decides about URLs of its form, with figures; empty: nothing is known
   std::vector<std::string> idle;       // parts of the URL that never change the page on its host
   std::string shorter;                 // the URL without them; empty: there are none
@@ -66,6 +69,8 @@ struct UrlWhereabouts {
 struct LocateOptions {
   std::string state_dir;
   std::function<void(std::string_view part, uint64_t bytes)> progress;
+  ShardRefresh refresh = {};  // the whole crawl's
+  int64_t unix_ns = 0;        // now, for its schedule
 };
 Result<UrlWhereabouts> LocateUrl(Env& env, std::string_view url, const LocateOptions& options);
 

@@ -40,6 +40,10 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
     plan.near = part;
     plan.seen -= part;
   }
+  if (wishes.continuous) {
+    plan.fresh = 2 * part;
+    plan.seen -= 2 * part;
+  }
   plan.tables = part;
   plan.indexes = std::min(part, kMostIndex * wishes.directories);
   plan.log = std::min(part, kMostLog);
@@ -60,8 +64,8 @@ MemoryPlan MemoryPlan::Make(const MemoryWishes& wishes) {
 }
 
 uint64_t MemoryPlan::Sum() const {
-  return seen + content + near + gate + frontier + snapshot + star + beast + tables + answers + pages + indexes + log +
-         names + sessions + connections + slack;
+  return seen + content + near + fresh + gate + frontier + snapshot + star + beast + tables + answers + pages +
+         indexes + log + names + sessions + connections + slack;
 }
 
 }  // namespace portolan

@@ -25,6 +25,7 @@ struct MemoryWishes {
   uint64_t budget_queues = 0;  // 0: no budgets
   bool content_seen = false;
   bool near_seen = false;
+  bool continuous = false;
 };
 
 struct MemoryPlan {
@@ -46,6 +47,7 @@ struct MemoryPlan {
   uint64_t beast = 0;        // likewise
   uint64_t content = 0;      // of content-seen; 0 without it
   uint64_t near = 0;         // of near-duplicates; 0 without them
+  uint64_t fresh = 0;        // of the refresh schedule; 0 without it
   uint64_t tables = 0;       // of yields, hosts and contents
   uint64_t answers = 0;      // the byte budget: bodies, pages, records on their way
   uint64_t pages = 0;        // pages being parsed: one per loop

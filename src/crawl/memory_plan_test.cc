@@ -29,6 +29,9 @@ TEST(MemoryPlanTest, PartsNeverMakeMoreThanTheTotal) {
           wishes.near_seen = true;
           EXPECT_EQ(MemoryPlan::Make(wishes).Sum(), plan.Sum());
           EXPECT_GT(MemoryPlan::Make(wishes).near, total / 100);
+          wishes.continuous = true;
+          EXPECT_EQ(MemoryPlan::Make(wishes).Sum(), plan.Sum());
+          EXPECT_GT(MemoryPlan::Make(wishes).fresh, total / 50);
           EXPECT_LE(plan.Sum(), total);
           EXPECT_GE(plan.Sum(), total / 10 * 7);
           EXPECT_GE(plan.loops, 1U);
@@ -60,7 +63,7 @@ TEST(MemoryPlanTest, UsualSettingsAreKept) {
   EXPECT_EQ(plan.max_decoded, 64 * kMiB);
   EXPECT_EQ(MemoryPlan::Make(Wishes(256 * kMiB)).max_body, 16 * kMiB);
   MemoryWishes wishes = Wishes(256 * kMiB);
-  wishes.content_seen = wishes.near_seen = true;
+  wishes.content_seen = wishes.near_seen = wishes.continuous = true;
   EXPECT_EQ(MemoryPlan::Make(wishes).max_body, 16 * kMiB);
 }
 

@@ -33,6 +33,15 @@ void AddShard(const Shard& shard, Moment now, CrawlProgress& picture) {
   picture.in_flight += census.in_flight;
   picture.parked += census.parked;
   if (shard.traps() != nullptr) Append(picture.parked_forms, shard.traps()->Forms(kShownForms));
+  if (const Refresh* const refresh = shard.refresh(); refresh != nullptr) {
+    const RefreshCounts counts = refresh->counts();
+    picture.scheduled += counts.pages;
+    picture.visiting += counts.out;
+    picture.due += counts.ready;
+    picture.visits_per_day += refresh->visits_per_day();
+    picture.refresh += counts;
+    picture.continuous = shard.ComesBack();
+  }
   picture.hosts += shard.frontier().counts().hosts;
   picture.rules_reads += shard.gate().rules_reads();
   picture.rules_reads_at_fetch += shard.gate().rules_reads_at_fetch();

@@ -140,8 +140,17 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["near_duplicates"] = counts.near_duplicates;
   json["revisits"] = counts.revisits;
   json["conditional"] = counts.conditional;
+  json["not_modified"] = counts.not_modified;
   json["unchanged"] = counts.unchanged;
   json["gone"] = counts.gone;
+  json["continuous"] = progress.continuous;
+  json["scheduled"] = progress.scheduled;
+  json["visiting"] = progress.visiting;
+  json["due"] = progress.due;
+  json["visits_per_day"] = progress.visits_per_day;
+  json["visits"] = {{"changed", progress.refresh.changed}, {"same", progress.refresh.same},
+                    {"failed", progress.refresh.failed},   {"ended", progress.refresh.ended},
+                    {"held", progress.refresh.held},       {"signals", progress.refresh.signals}};
   json["links_of_copies"] = counts.copied_links;
   json["too_deep"] = counts.too_deep;
   json["nofollow"] = counts.nofollow;

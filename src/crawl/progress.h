@@ -13,6 +13,7 @@
 #include "crawl/trap_park.h"
 #include "crawl/trouble.h"
 #include "crawl/turn_times.h"
+#include "fresh/refresh_schedule.h"
 
 namespace portolan {
 
@@ -36,6 +37,12 @@ struct CrawlProgress {
   uint64_t in_flight = 0;
   uint64_t parked = 0;                   // URLs whose form gives nothing new (docs/traps.md)
   std::vector<ParkedForm> parked_forms;  // of this run, the few with the most URLs
+  bool continuous = false;               // pages are visited again; the next five are 0 otherwise
+  uint64_t scheduled = 0;                // pages that wait for their next visit
+  uint64_t visiting = 0;                 // of waiting, at_gate and in_flight: pages that are visited again
+  uint64_t due = 0;                      // of scheduled
+  double visits_per_day = 0;             // that may be made
+  RefreshCounts refresh;                 // what visits found, since the crawl began
   uint64_t hosts = 0;                    // in the frontier's memory
   uint32_t shards = 1;
   uint64_t rss_bytes = 0;

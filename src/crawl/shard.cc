@@ -23,7 +23,7 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
        {&options.seen.name, &options.gate.name, &options.frontier.name, &options.admission.star.name,
         &options.admission.beast.name, &options.admission.yield.name, &options.admission.hosts.name,
         &options.admission.ends_name, &options.content.name, &options.near.name, &options.traps.table.name,
-        &options.traps.idle.name, &options.traps.name, &options.traps.queue}) {
+        &options.traps.idle.name, &options.traps.name, &options.traps.queue, &options.refresh.schedule.name}) {
     *name = ShardName(options.seat(), *name);
   }
   options.frontier.shards = options.admission.star.shards = options.shards;
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   options.scope.key = options.key;
   ASSIGN_OR_RETURN(Scope scope, Scope::Create(options.scope));
   options.admission.key = options.gate.key = options.frontier.key = options.content.key = options.traps.key =
-      options.key;
+      options.refresh.schedule.key = options.key;
   std::unique_ptr<Shard> shard(new Shard(ports, options, std::move(scope)));
   if (options.phases) shard->phases_.emplace(*options.phases);
   if (options.shards > 1) {
@@ -88,6 +88,13 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
                             options.max_links, room));
   }
   ASSIGN_OR_RETURN(shard->frontier_, Frontier::Open(env, manifest, options.frontier, now.now_ns, now.unix_ns));
+  // A crawl that no longer comes back keeps its calendar, and goes on filling it.
+  ASSIGN_OR_RETURN(const ManifestSection* scheduled,
+                   manifest.Find(options.refresh.schedule.name, RefreshSchedule::kKind));
+  if (options.refresh.enabled || scheduled != nullptr) {
+    ASSIGN_OR_RETURN(shard->refresh_, Refresh::Open(env, manifest, options.refresh, options.connections,
+                                                    options.frontier.politeness.host_delay_ns, now.now_ns));
+  }
   shard->opened_ns_ = shard->last_ns_ = shard->next_wake_ns_ = now.now_ns;
   shard->calendar_ns_ = now.unix_ns;
   RETURN_IF_ERROR(shard->Restore(manifest));
@@ -139,7 +146,7 @@ Status Shard::EndFetch(PageResult&& result, Moment now) {
   const bool page = record.kind == UrlKind::kPage && FollowOf(result.outcome, result.status).count == CountAs::kFetched;
   if (HasAnswer(result.outcome)) hosts_.Add(flight.host, HostOf(record.url), page, result.wire_bytes);
   if (result.outcome == FetchOutcome::kShortage) OnShortage(now);
-  if (page_limits_) {
+  if (page_limits_ && !IsRevisit(record)) {
     page_limits_->End(flight.claim, FollowOf(result.outcome, result.status).count == CountAs::kFetched);
   }
   const uint64_t pages = counts_.pages();
@@ -245,6 +252,7 @@ Status Shard::Finish(PageResult& result, const UrlRecord& record, const InFlight
     }
     // A page that is visited again would be found to be nearly itself.
     if (!line.dropped && !line.visited) RETURN_IF_ERROR(LookForNear(result, record, line, links));
+    if (refresh_ != nullptr) RETURN_IF_ERROR(NoteVisit(result, record, flight, line));
     EndUrl(record, result, std::move(line));
     return {};
   }
@@ -268,7 +276,7 @@ void Shard::EndUrl(const UrlRecord& record, PageResult& result, FetchLine about)
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
   const bool there = FollowOf(result.outcome, result.status).count == CountAs::kFetched || result.status / 100 == 3;
   if (!there) BringBack(record);
-  if (record.kind != UrlKind::kRobots) {
+  if (record.kind != UrlKind::kRobots && !IsRevisit(record)) {
     ++counts_.done[static_cast<size_t>(FollowOf(result.outcome, result.status).count)];
     ++counts_.outcomes[static_cast<size_t>(result.outcome)];
     const int status = result.status;
@@ -285,14 +293,18 @@ void Shard::Deny(const UrlRecord& record, DenyReason reason, Moment now) {
     return EndKeptOut(record, why, now);
   }
   const bool rules = reason == DenyReason::kRules;
-  ++(rules ? counts_.denied : counts_.unreachable);
+  if (!IsRevisit(record)) ++(rules ? counts_.denied : counts_.unreachable);
   EndUnfetched(record, rules ? "robots_denied" : "robots_unreachable", now);
 }
 
 void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment now, const Rule* rule,
                          std::string_view counterpart) {
-  if (admission_ != nullptr) admission_->OnDenied(record.url);
-  if (park_ != nullptr) park_->OnUnfetched(record.url, HostKey(record.url, options_.key));
+  if (IsRevisit(record)) {
+    NoteUnvisited(record, why == "robots_unreachable" ? VisitEnd::kFailed : VisitEnd::kDropped);
+  } else {
+    if (admission_ != nullptr) admission_->OnDenied(record.url);
+    if (park_ != nullptr) park_->OnUnfetched(record.url, HostKey(record.url, options_.key));
+  }
   if (!failures_.empty()) failures_.erase(options_.key.Hash(record.url));
   if (why != "mirror") BringBack(record);
   PageResult none;
@@ -304,6 +316,7 @@ void Shard::EndUnfetched(const UrlRecord& record, std::string_view why, Moment n
   line.via = record.via.ToString();
   line.attempt = 0;
   line.denied = why;
+  line.visited = IsRevisit(record);
   if (rule != nullptr) line.rule = rule->Name();
   line.duplicate_of = counterpart;
   outputs_.Write(none, std::move(line));
@@ -393,6 +406,10 @@ Shard::Census Shard::TakeCensus() const {
   census.in_flight = in_flight_.size();
   census.finished = counts_.finished();
   census.robots = robots_open_;
+  if (refresh_ != nullptr) {
+    census.scheduled = refresh_->counts().pages;
+    census.visiting = refresh_->counts().out;
+  }
   return census;
 }
 
@@ -418,6 +435,9 @@ std::vector<Checkpointable*> Shard::Checkpointables() {
   }
   if (park_ != nullptr) {
     for (Checkpointable* part : park_->Checkpointables()) all.push_back(part);
+  }
+  if (refresh_ != nullptr) {
+    for (Checkpointable* part : refresh_->Checkpointables()) all.push_back(part);
   }
   return all;
 }

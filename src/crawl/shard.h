@@ -35,6 +35,11 @@
 //   - an empty DRUM has room for the links of any page: Open checks that;
 //   - the answers of content-seen's DRUM go to the outputs, which take everything.
 //
+// A crawl that comes back (Refresh, docs/freshness.md) has one more place: the calendar of pages that were visited.
+// When one is due it takes the path from the gate on. It is not a new URL: it was finished at its first visit, and
+// neither counts again nor is counted by limits of pages. Such a shard is done only if a limit is reached or no page is
+// left.
+//
 // What fails is tried again after minutes, so that a host has time to recover. At the end of a crawl that is of no use:
 // with give_up_quickly, when nothing is left but URLs that failed before, they are tried again after seconds
 // (shard_waits.cc; the politeness delays still apply), and a robots.txt that cannot be fetched is given up after
@@ -78,6 +83,7 @@
 #include "crawl/page_limits.h"
 #include "crawl/partition.h"
 #include "crawl/pay_level.h"
+#include "crawl/refresh.h"
 #include "crawl/scope.h"
 #include "crawl/shard_options.h"
 #include "crawl/trap_park.h"
@@ -176,10 +182,13 @@ class Shard : public Checkpointable {
     uint64_t parked = 0;  // in the queue of those whose form gives nothing new
     uint64_t in_flight = 0;
     uint64_t finished = 0;
-    uint64_t robots = 0;  // of frontier and in_flight: fetches of robots.txt, which are not URLs of the crawl
+    uint64_t robots = 0;     // of frontier and in_flight: fetches of robots.txt, which are not URLs of the crawl
+    uint64_t scheduled = 0;  // of finished: pages in the calendar of visits
+    uint64_t visiting =
+        0;  // of finished: their next visit is under way, so they are in gate, frontier or in_flight, too
 
     // URLs that URLseen called new, each counted once.
-    uint64_t urls() const { return admission + gate + frontier + parked + in_flight - robots + finished; }
+    uint64_t urls() const { return admission + gate + frontier + parked + in_flight - robots - visiting + finished; }
   };
   Census TakeCensus() const;
 
@@ -195,7 +204,9 @@ class Shard : public Checkpointable {
   const MirrorTable* mirrors() const { return mirrors_.get(); }    // likewise
   const NearSeen* near() const { return near_.get(); }             // null without near duplicates
   const TrapPark* traps() const { return park_.get(); }            // null without traps
+  const Refresh* refresh() const { return refresh_.get(); }        // null if no page is visited again
   int64_t running_ns(Moment now) const { return ran_before_ns_ + (now.now_ns - opened_ns_); }
+  bool ComesBack() const { return refresh_ != nullptr && options_.refresh.enabled; }
   // The limit that ended the crawl: "max_pages" …; empty if none is reached.
   std::string_view limit_reached() const { return limits_->reached(); }
   // Pages and bytes of shards in other processes.
@@ -319,6 +330,14 @@ class Shard : public Checkpointable {
   Status TakeBack(const UrlRecord& again);
   Status LeaveToCounterpart(const Dispatch& dispatch, const std::string& counterpart, Moment now);
 
+  // Visits after the first (shard_refresh.cc):
+  bool IsRevisit(const UrlRecord& record) const { return refresh_ != nullptr && !record.last.empty(); }
+  Status TakeDue(Moment now, bool* moved);
+  Status NoteVisit(const PageResult& result, const UrlRecord& record, const InFlight& flight, const FetchLine& line);
+  // A page was due and is not fetched. Cannot fail here: the next Pump returns the error.
+  void NoteUnvisited(const UrlRecord& record, VisitEnd end);
+  uint64_t visiting() const { return refresh_ == nullptr ? 0 : refresh_->counts().out; }
+
   // Moving things on (shard_pump.cc):
   void Enter(TurnPart part) {
     if (watch_ != nullptr) watch_->Enter(part);
@@ -340,7 +359,10 @@ class Shard : public Checkpointable {
   // wildcard. REQUIRES: the gate has room.
   Status ParkOrAddToGate(const UrlRecord& record, GateSink& sink, Moment now);
   // Admitted URLs that are not fetched, except those of hosts that do not answer and those far back in a giant's queue.
-  uint64_t Pending() const { return frontier_->counts().near() + AtGate(); }
+  uint64_t Pending() const {
+    const uint64_t all = frontier_->counts().near() + AtGate();
+    return all - std::min(all, visiting());
+  }
   // New URLs are not wanted while queues hold some that may go on; with budgets also while the window is full.
   bool HungryForNew() const {
     return admission_ == nullptr ? frontier_->Hungry() : !admission_->HasQueued() && window_.Room(Pending()) > 0;
@@ -385,9 +407,8 @@ class Shard : public Checkpointable {
            (admission_ == nullptr || admission_->waiting() == 0) && gate_->waiting() == 0 &&
            frontier_->counts().urls() == 0;
   }
-  GateNow GateTime(Moment now) const {
-    return {now.now_ns, static_cast<uint32_t>((calendar_ns_ + now.now_ns - opened_ns_) / 1'000'000'000)};
-  }
+  int64_t CalendarNs(Moment now) const { return calendar_ns_ + now.now_ns - opened_ns_; }
+  GateNow GateTime(Moment now) const { return {now.now_ns, static_cast<uint32_t>(CalendarNs(now) / 1'000'000'000)}; }
 
   FetchPort& port_;
   OutputPort& outputs_;
@@ -413,6 +434,7 @@ class Shard : public Checkpointable {
   std::unique_ptr<ContentSeen> content_;     // null without it
   std::unique_ptr<NearSeen> near_;           // null without it
   std::unique_ptr<MirrorTable> mirrors_;     // likewise
+  std::unique_ptr<Refresh> refresh_;         // null if no page is visited again, and none ever was to be
 
   std::unordered_map<uint64_t, InFlight> in_flight_;  // iterated for displays only
   bool is_new_ = true;
@@ -420,7 +442,7 @@ class Shard : public Checkpointable {
   bool inbox_waits_ = false;
   std::string encoded_;  // scratch
   std::string message_;  // scratch
-  Status brought_back_;  // an error of BringBack, returned by the next Pump
+  Status late_error_;    // of BringBack or NoteUnvisited, returned by the next Pump
   std::string shorter_;  // scratch
 
   // For displays only: no decision depends on these. Each has at most kFailures or kNotes entries.

@@ -68,6 +68,7 @@ Status Shard::CompareWithLast(const PageResult& result, const UrlRecord& record,
   ++counts_.revisits;
   if ((signals.flags & kSignalConditional) != 0) ++counts_.conditional;
   line.change = signals.change;
+  if (signals.change == PayloadChange::kNotModified) ++counts_.not_modified;
   line.gone = result.gone();
   if (line.gone) ++counts_.gone;
   if (signals.change == PayloadChange::kSame) {
@@ -254,7 +255,7 @@ void Shard::BringBack(const UrlRecord& record) {
   again.attempts = 0;
   const uint32_t owner = OwnerOf(url);
   if (Here(owner)) {
-    if (const Status status = TakeBack(again); !status) brought_back_ = status;
+    if (const Status status = TakeBack(again); !status) late_error_ = status;
     return;
   }
   std::string message;

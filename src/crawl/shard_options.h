@@ -14,6 +14,7 @@
 #include "crawl/exchange.h"
 #include "crawl/limits.h"
 #include "crawl/outage.h"
+#include "crawl/refresh_options.h"
 #include "crawl/scope.h"
 #include "crawl/trap_park.h"
 #include "crawl/turn_times.h"
@@ -95,6 +96,7 @@ struct ShardOptions {
   NearPolicy near_duplicates = NearPolicy::kKeep;  // otherwise results carry similarity
   NearSeenOptions near;
   TrapOptions traps;
+  ShardRefresh refresh;
   OutageOptions outage;
   // Shared by all shards of the crawl, made from max_pages, max_bytes and max_time_ns; null: Open makes one.
   std::shared_ptr<Limits> limits = nullptr;

@@ -25,7 +25,7 @@ Status Shard::Pump(Moment now) {
   last_ns_ = now.now_ns;
   state_ = State::kRunning;
   only_waits_ = false;
-  RETURN_IF_ERROR(brought_back_);
+  RETURN_IF_ERROR(late_error_);
   RETURN_IF_ERROR(ReleaseHeld(now));
   bool moved = false;
   Enter(TurnPart::kAnswers);
@@ -36,6 +36,7 @@ Status Shard::Pump(Moment now) {
   if (!ending) RETURN_IF_ERROR(OfferArrivals(&moved, now));
   if (!ending && !inbox_waits_) RETURN_IF_ERROR(OfferSeeds(&moved));
   if (!ending && park_ != nullptr) RETURN_IF_ERROR(Unpark(now, &moved));
+  if (!ending && ComesBack()) RETURN_IF_ERROR(TakeDue(now, &moved));
   if (!limited) WakeBy(Later(now.now_ns, limits_->TimeLeft(running_ns(now))));
   if (!ending && !paused_) {
     network_.AskWaiting(now.now_ns);
@@ -51,7 +52,7 @@ Status Shard::Pump(Moment now) {
     hungry_ = HungryForNew();
     RETURN_IF_ERROR(StartRounds(now));
   }
-  if (options_.give_up_quickly && dispatching && dry_) HurryIfNothingElse(now);
+  if (options_.give_up_quickly && dispatching && dry_ && !ComesBack()) HurryIfNothingElse(now);
   SendAddressMail();
   const PageResult* const held = network_.first_held();
   if (moved || (ending && held != nullptr && HasRoomFor(*held))) next_wake_ns_ = now.now_ns;
@@ -64,7 +65,7 @@ Status Shard::Pump(Moment now) {
     } else if (NothingElse()) {
       if (park_ != nullptr && (park_->scanning() || park_->BeginScan(/*idle=*/true))) {
         next_wake_ns_ = now.now_ns;
-      } else if (content_ == nullptr || content_->waiting() == 0) {
+      } else if ((content_ == nullptr || content_->waiting() == 0) && !(ComesBack() && refresh_->counts().pages > 0)) {
         state_ = State::kDone;
       }
     }
@@ -259,8 +260,13 @@ void Shard::FailUnfetched(const Dispatch& dispatch, Moment now) {
   line.depth = dispatch.record.depth;
   line.via = dispatch.record.via.ToString();
   line.attempt = 0;
-  if (admission_ != nullptr && dispatch.record.kind != UrlKind::kRobots) admission_->OnDenied(dispatch.record.url);
-  if (park_ != nullptr && dispatch.record.kind != UrlKind::kRobots) park_->OnUnfetched(line.url, dispatch.host);
+  if (IsRevisit(dispatch.record)) {
+    line.visited = true;
+    NoteUnvisited(dispatch.record, VisitEnd::kFailed);
+  } else if (dispatch.record.kind != UrlKind::kRobots) {
+    if (admission_ != nullptr) admission_->OnDenied(dispatch.record.url);
+    if (park_ != nullptr) park_->OnUnfetched(line.url, dispatch.host);
+  }
   EndUrl(dispatch.record, result, line);
 }
 
@@ -295,7 +301,7 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
     if (const std::string counterpart = CounterpartOf(record); !counterpart.empty()) {
       return LeaveToCounterpart(dispatch, counterpart, now);
     }
-    if (rules.limit != nullptr && page_limits_) {
+    if (rules.limit != nullptr && page_limits_ && !IsRevisit(record)) {
       claim = page_limits_->ClaimOf(*rules.limit, record.url, dispatch.host);
       if (AwaitsLimit(dispatch, claim, *rules.limit, now)) return {};
     }
@@ -314,7 +320,7 @@ Status Shard::Start(const Dispatch& dispatch, Moment now) {
       frontier_->SetCrawlDelay(dispatch.host, int64_t{delay.value_or(0)} * 1'000'000,
                                rules.rate == nullptr ? 0 : rules.rate->delay_ns);
     }
-    if (page_limits_) page_limits_->Begin(claim);
+    if (page_limits_ && !IsRevisit(record)) page_limits_->Begin(claim);
   }
   if (record.attempts == 0) hurried_ = false;
   const uint64_t id = next_id_++;

@@ -232,6 +232,7 @@ TEST(ShardRevisitsTest, NotModifiedSaysSinceWhen) {
   EXPECT_EQ(crawl.lines[0].duplicate_unix_ms, 123'456);
   EXPECT_FALSE(crawl.lines[0].revisit) << "its record is one already";
   EXPECT_EQ(crawl.shard->counts().done[static_cast<size_t>(CountAs::kNotModified)], 1U);
+  EXPECT_EQ(crawl.shard->counts().not_modified, 1U);
 }
 
 TEST(ShardRevisitsTest, WhatTheLastVisitLeftTravelsWithTheUrlToEachAttempt) {

@@ -19,7 +19,8 @@ Shard::KeptOut Shard::WhatKeepsOut(const UrlRecord& record, uint64_t host, RuleV
     case ScopeAnswer::kBlocked:
       return {.outcome = "blocked"};
   }
-  if (const Rule* const limit = verdict.rules.limit; limit != nullptr && page_limits_) {
+  // A page that is visited again is counted already.
+  if (const Rule* const limit = verdict.rules.limit; limit != nullptr && page_limits_ && !IsRevisit(record)) {
     if (page_limits_->Reached(*limit, page_limits_->ClaimOf(*limit, record.url, host), /*or_began=*/false)) {
       return {.outcome = "over_limit", .rule = limit};
     }
@@ -40,10 +41,12 @@ bool Shard::AwaitsLimit(const Dispatch& dispatch, const PageLimits::Claim& claim
 }
 
 void Shard::EndKeptOut(const UrlRecord& record, const KeptOut& why, Moment now) {
-  ++counts_.excluded;
-  if (why.outcome == "excluded_by_rule") ++counts_.by_rule;
-  if (why.outcome == "blocked") ++counts_.blocked;
-  if (why.outcome == "over_limit") ++counts_.over_limit;
+  if (!IsRevisit(record)) {
+    ++counts_.excluded;
+    if (why.outcome == "excluded_by_rule") ++counts_.by_rule;
+    if (why.outcome == "blocked") ++counts_.blocked;
+    if (why.outcome == "over_limit") ++counts_.over_limit;
+  }
   EndUnfetched(record, why.outcome, now, why.rule);
 }
 

@@ -31,6 +31,7 @@ inline ShardOptions ShareOf(const ShardOptions& whole, uint32_t shard, uint32_t 
   share.frontier.memory /= shards;
   share.content.memory /= shards;
   share.near.memory = std::max(whole.near.memory / shards, NearTable::kMinMemory);
+  share.refresh = ShareOf(whole.refresh, shards);
   share.frontier.max_hosts = std::max(1U, whole.frontier.max_hosts / shards);
   share.frontier.back_queues = std::clamp(whole.frontier.back_queues / shards, 1U, share.frontier.max_hosts);
   AdmissionOptions& admission = share.admission;

@@ -30,6 +30,7 @@ class Shard::UniqueOnward : public UniqueSink {
   Status OnUnique(std::string_view bytes) override {
     const std::optional<UrlRecord> record = DecodeUrlRecord(bytes);
     if (!record) return Fail(ErrorCode::kCorrupt, "urlseen gave back bytes that are not a record");
+    if (shard_.refresh_ != nullptr) shard_.refresh_->Brought(record->via);
     return shard_.AddNew(*record, passed_, now_);
   }
 

@@ -61,6 +61,7 @@ void ForEachCount(Counts& counts, Each each) {
   each("shortened", counts.shortened);
   each("revisits", counts.revisits);
   each("conditional", counts.conditional);
+  each("not_modified", counts.not_modified);
   each("unchanged", counts.unchanged);
   each("gone", counts.gone);
 }

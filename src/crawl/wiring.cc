@@ -58,7 +58,8 @@ MemoryPlan MemoryOf(const Config& config) {
                            .directories = config.archive.directories.size(),
                            .budget_queues = config.budget.enabled ? config.budget.queues : 0,
                            .content_seen = config.content.seen,
-                           .near_seen = config.content.near_duplicates != NearPolicy::kKeep});
+                           .near_seen = config.content.near_duplicates != NearPolicy::kKeep,
+                           .continuous = config.crawl.continuous});
 }
 
 ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::vector<std::string>& seeds) {
@@ -123,6 +124,8 @@ ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::
 
   shard.near_duplicates = config.content.near_duplicates;
   shard.near.memory = std::max(memory.near, NearTable::kMinMemory);
+
+  shard.refresh = RefreshOf(config);
 
   FrontierOptions& frontier = shard.frontier;
   frontier.memory = memory.frontier;
@@ -194,8 +197,8 @@ PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   page.link = LinksOf(config);
   page.embeds = config.scope.embeds;
   page.requisites = config.scope.requisites;
-  page.similarity =
-      config.page.similarity || config.traps.enabled || config.content.near_duplicates != NearPolicy::kKeep;
+  page.similarity = config.page.similarity || config.traps.enabled ||
+                    config.content.near_duplicates != NearPolicy::kKeep || config.crawl.continuous;
   page.canonical = config.page.canonical;
   page.alternates = config.page.alternates;
   page.x_robots_tag = config.page.x_robots_tag;
@@ -211,6 +214,7 @@ PageMakerOptions PageOf(const Config& config, const MemoryPlan& memory) {
   page.archive_level = static_cast<int>(config.archive.level);
   page.content_seen = config.content.seen;
   page.least_payload = config.content.least_body.bytes;
+  page.visits = config.crawl.continuous;
   page.link_log = config.outputs.links;
   page.text_log = config.outputs.text;
   return page;
@@ -224,6 +228,27 @@ PdfOptions PdfOf(const Config& config) {
 }
 
 }  // namespace
+
+// Also for a crawl that no longer comes back: its schedule is kept, with the least memory.
+ShardRefresh RefreshOf(const Config& config) {
+  const MemoryPlan memory = MemoryOf(config);
+  constexpr uint64_t kLeast = uint64_t{1} << 20;
+  constexpr uint64_t kUsualEntry = 512;
+  constexpr double kHours = 24;
+  ShardRefresh refresh;
+  refresh.enabled = config.crawl.continuous;
+  refresh.share = config.freshness.share;
+  refresh.visits_per_day = static_cast<double>(config.freshness.visits_per_day);
+  RefreshOptions& schedule = refresh.schedule;
+  // Half for tables, a quarter for pages that are visited, the rest for the blocks of the calendar and the sample.
+  schedule.memory = std::max(memory.fresh / 2, kLeast);
+  schedule.max_out_bytes = std::max(memory.fresh / 4, kLeast / 2);
+  schedule.max_out = std::clamp<size_t>(schedule.max_out_bytes / kUsualEntry, 64, 16'384);
+  schedule.shortest_ns = config.freshness.shortest.count();
+  schedule.threshold.least_value =
+      static_cast<double>(config.freshness.least_gain.count()) / (kHours * static_cast<double>(schedule.shortest_ns));
+  return refresh;
+}
 
 size_t LoopsOf(const Config& config) {
   if (config.fetch.loops > 0) return config.fetch.loops;

@@ -30,6 +30,9 @@ inline constexpr size_t kLoopsPerShard = 6;
 uint32_t ShardsOf(const Config& config, size_t loops);
 
 // Which URLs belong to the crawl.
+// How pages are visited again, all shards together.
+ShardRefresh RefreshOf(const Config& config);
+
 ScopeOptions ScopeOf(const Config& config, const std::vector<std::string>& seeds);
 
 // Makes a seed as users write it ("example.org", "https://example.org/a") canonical.

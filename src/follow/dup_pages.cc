@@ -60,8 +60,9 @@ std::optional<DupPage> DupPageOfLine(std::string_view text, std::string& url) {
   };
   const auto status = line.find("status");
   const auto name = line.find("url");
-  if (!is("kind", "page") || line.contains("again") || status == line.end() || !status->is_number_unsigned() ||
-      status->get<uint64_t>() / 100 != 2 || name == line.end() || !name->is_string()) {
+  // A page that is visited again would be a near duplicate of itself: its first text counts.
+  if (!is("kind", "page") || line.contains("again") || line.contains("visit") || status == line.end() ||
+      !status->is_number_unsigned() || status->get<uint64_t>() / 100 != 2 || name == line.end() || !name->is_string()) {
     return std::nullopt;
   }
   url = std::move(name->get_ref<std::string&>());

@@ -133,6 +133,7 @@ TEST(DupsTest, ALineOfTheLogBecomesAPage) {
                                  {"200", "404"},
                                  {"200", "\"200\""},
                                  {"\"kind\"", "\"again\":true,\"kind\""},
+                                 {"\"kind\"", "\"visit\":\"other\",\"kind\""},
                                  {"\"url\"", "\"uri\""},
                                  {"}", ""}}) {
     std::string other = line;

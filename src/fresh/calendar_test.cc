@@ -136,30 +136,41 @@ TEST_F(CalendarTest, ContinuesInTheMiddleOfPouring) {
   EXPECT_EQ(PopAll().size(), 66U);
 }
 
+constexpr uint32_t kFirst = CalendarClock::kFirst;
+
 TEST(CalendarClockTest, SetBackItWaitsAndNeverGoesBack) {
   CalendarClock clock;
-  EXPECT_EQ(clock.Advance(1'000'000), 1'000'000U);
-  EXPECT_EQ(clock.Advance(1'000'100), 1'000'100U);
-  EXPECT_EQ(clock.Advance(500'000), 1'000'100U);  // set back
-  EXPECT_EQ(clock.Advance(500'060), 1'000'160U) << "it goes on from there";
-  EXPECT_EQ(clock.ahead(), 500'100);
+  EXPECT_EQ(clock.Advance(1'000'000), kFirst);
+  EXPECT_EQ(clock.Advance(1'000'100), kFirst + 100);
+  EXPECT_EQ(clock.Advance(500'000), kFirst + 100);  // set back
+  EXPECT_EQ(clock.Advance(500'060), kFirst + 160) << "it goes on from there";
   CalendarClock restored(clock.now(), clock.ahead());
-  EXPECT_EQ(restored.Advance(500'070), 1'000'170U);
+  EXPECT_EQ(restored.Advance(500'070), kFirst + 170);
+  EXPECT_EQ(restored.Of(500'050), kFirst + 150);
+  EXPECT_EQ(restored.Of(900'000'000), kFirst + 170) << "nothing has happened after now";
+  EXPECT_EQ(restored.Of(INT64_MIN), kFirst + 170 - 500'070);
 }
 
 TEST(CalendarClockTest, ALeapCountsAtMostOneStep) {
   CalendarClock clock;
   clock.Advance(1'000'000);
   const auto step = static_cast<uint32_t>(CalendarClock::kMostStep);
-  EXPECT_EQ(clock.Advance(1'000'000'000), 1'000'000 + step);
-  EXPECT_EQ(clock.Advance(1'000'000'050), 1'000'050 + step);
-  EXPECT_EQ(clock.Advance(1'000'100), 1'000'050 + step) << "set right again";
-  EXPECT_EQ(clock.Advance(1'000'160), 1'000'110 + step);
+  EXPECT_EQ(clock.Advance(1'000'000'000), kFirst + step);
+  EXPECT_EQ(clock.Advance(1'000'000'050), kFirst + step + 50);
+  EXPECT_EQ(clock.Advance(1'000'100), kFirst + step + 50) << "set right again";
+  EXPECT_EQ(clock.Advance(1'000'160), kFirst + step + 110);
   CalendarClock extremes;
   extremes.Advance(INT64_MIN);
   extremes.Advance(INT64_MAX);
   extremes.Advance(INT64_MIN);
   extremes.Advance(0);
+}
+
+TEST(CalendarClockTest, WithAnotherUnitItGoesOnFromWhereItWas) {
+  CalendarClock clock;
+  clock.Advance(1'000'000);
+  clock.Rebase(10'000'000);
+  EXPECT_EQ(clock.Advance(10'000'010), kFirst + 10);
 }
 
 // The power is cut at every operation that changes the disk; what survives is a committed state, entry by entry.

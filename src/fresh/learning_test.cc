@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "fresh/change_estimate.h"
+#include "fresh/condition_trust.h"
 #include "fresh/rate_groups.h"
 #include "fresh/signal_trust.h"
 #include "fresh/threshold.h"
@@ -162,6 +163,51 @@ TEST(ThresholdTest, LatenessRaisesThePriceAndIdlenessLowersIt) {
   for (int i = 0; i < 40; ++i) threshold.Idle(100, 1000);
   threshold.Solve(200, 1000);
   EXPECT_LT(threshold.value(), price);
+}
+
+// Visits of pages that change half of the time; `honest`: a conditional request is answered truthfully.
+struct Asked {
+  int asked = 0;
+  int checked = 0;
+  bool believed = true;
+};
+Asked Ask(bool honest, int visits) {
+  MemEnv env;
+  const Manifest manifest = Manifest::Open(env, "store").value();
+  const auto trust = ConditionTrust::Open(env, manifest, {.memory = 1 << 12}).value();
+  Rng rng(7);
+  Asked asked;
+  for (int i = 0; i < visits; ++i) {
+    const bool conditional = trust->MayAsk(1, Mix64(static_cast<uint64_t>(i % 40)), static_cast<uint32_t>(i / 40));
+    ++(conditional ? asked.asked : asked.checked);
+    trust->Observe(1, conditional, rng.Chance(0.5) && (honest || !conditional));
+  }
+  asked.believed = trust->Believed(1);
+  return asked;
+}
+
+TEST(ConditionTrustTest, AHostThatAlwaysSaysNotModifiedIsAskedWithoutACondition) {
+  const Asked asked = Ask(false, 400);
+  EXPECT_FALSE(asked.believed);
+  EXPECT_LT(asked.asked, 60);
+}
+
+TEST(ConditionTrustTest, AnHonestHostIsAskedConditionally) {
+  const Asked asked = Ask(true, 400);
+  EXPECT_TRUE(asked.believed);
+  EXPECT_GT(asked.asked, 340);
+}
+
+TEST(ThresholdTest, WhatIsNotWorthTheLeastIsNotVisitedHoweverMuchCapacityThereIs) {
+  Rng rng(3);
+  Threshold threshold({.sample = 100, .least_value = 0.01});
+  EXPECT_EQ(threshold.value(), 0.01);
+  for (uint64_t i = 0; i < 10; ++i) threshold.Put(i, Page(rng));
+  threshold.Solve(1e9, 10);
+  EXPECT_EQ(threshold.value(), 0.01 * threshold.mean_importance());
+  threshold.Idle(1e6, 10);
+  EXPECT_EQ(threshold.value(), 0.01 * threshold.mean_importance());
+  EXPECT_EQ(threshold.trim(), 0) << "idleness that no price could mend is not remembered";
 }
 
 TEST(ThresholdTest, APageThatEndsLeavesTheSample) {

@@ -1,10 +1,9 @@
 // PageEntry: what the calendar keeps of a page between its visits.
 //
 // The format is docs/formats/calendar.md; page_entry_test.cc has its golden bytes, fuzz/page_entry_fuzz.cc reads
-// anything. 26 bytes, and the URL's record, and what a page does not always have: a payload's digest, validators,
-// links.
+// anything. 26 bytes, the URL's record, what the last visit left (flow/visit.h), and for pages that bring links 8 more.
 //
-// Thread: values. Memory bound: a UrlRecord (flow/record_bound.h), two validators of kMaxValidator bytes, 70 bytes.
+// Thread: values. Memory bound: a UrlRecord (flow/record_bound.h), kMaxLastVisit, 40 bytes.
 
 #pragma once
 

@@ -38,8 +38,8 @@ TEST(PageEntryTest, BytesAreThoseOfTheFormat) {
   entry.record = "R";
   std::string bytes;
   EncodePageEntry(entry, bytes);
-  const unsigned char golden[] = {0x40, 0, 0x64, 0,    0, 0, 2,    0,    1, 0,   0,   0,   0x80, 0x3f,
-                                  0,    0, 0,    0x3f, 0, 0, 0x40, 0x40, 3, '"', 'e', '"', 'R'};
+  const unsigned char golden[] = {0x10, 0, 0x64, 0, 0, 0,    2,    0, 1, 0,    0, 0,   0x80, 0x3f, 0,
+                                  0,    0, 0x3f, 0, 0, 0x40, 0x40, 5, 0, 0x10, 3, '"', 'e',  '"',  'R'};
   EXPECT_EQ(bytes, std::string(reinterpret_cast<const char*>(golden), sizeof golden));
 }
 

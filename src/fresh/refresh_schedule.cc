@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -24,11 +26,16 @@ constexpr uint32_t kHeardSeconds = 4 * 86'400;  // signals that were read longer
 // What is expected of pages of which nothing is known yet: links per day, as if seen for so many days.
 constexpr double kFirstLinks[2] = {0.002, 0.5};
 constexpr double kFirstLinkDays = 20;
+// What servers say about pages that were visited once, as parts of an observation: much of it is made up.
+constexpr double kAgeWeight = 0.5;
+constexpr double kFreshForWeight = 0.25;
 constexpr double kLinkShapes[2] = {0.05, 0.5};  // how much pages of a kind resemble each other
 constexpr double kMostLinkDays = 1e6;           // then old ones fade
 
+uint64_t PromiseKey(uint64_t url) { return Mix64(url ^ 0x70726f6d697365); }
+
 double WaitAfter(const PageEntry& entry) {
-  // Gone pages: 1, 2, 4, 8 days. Errors: from six hours on, 32 days at most.
+  // Gone pages: 1, 2, 4 days. Errors: from six hours on, 32 days at most.
   const double first = entry.gone ? 1 : 0.25;
   return std::min(first * std::exp2(entry.strikes - 1), 32.0);
 }
@@ -75,13 +82,17 @@ Result<std::unique_ptr<RefreshSchedule>> RefreshSchedule::Open(Env& env, const M
   Calendar::Options calendar = options.calendar;
   calendar.name = options.name + "-calendar";
   ASSIGN_OR_RETURN(schedule->calendar_, Calendar::Open(env, manifest, calendar));
-  ASSIGN_OR_RETURN(
-      schedule->rates_,
-      RateGroups::Open(env, manifest, {.name = options.name + "-rates", .memory = options.memory / 8 * 3}));
+  ASSIGN_OR_RETURN(schedule->rates_,
+                   RateGroups::Open(env, manifest, {.name = options.name + "-rates", .memory = options.memory / 4}));
   ASSIGN_OR_RETURN(schedule->trust_,
-                   SignalTrust::Open(env, manifest, {.name = options.name + "-trust", .memory = options.memory / 8}));
+                   SignalTrust::Open(env, manifest, {.name = options.name + "-trust", .memory = options.memory / 16}));
+  ASSIGN_OR_RETURN(
+      schedule->conditions_,
+      ConditionTrust::Open(env, manifest, {.name = options.name + "-conditions", .memory = options.memory / 16}));
   ASSIGN_OR_RETURN(schedule->signals_,
                    GroupCache::Open(env, manifest, {.name = options.name + "-signals", .memory = options.memory / 2}));
+  ASSIGN_OR_RETURN(schedule->news_,
+                   GroupCache::Open(env, manifest, {.name = options.name + "-news", .memory = options.memory / 8}));
   RETURN_IF_ERROR(schedule->sample_file_.Restore(
       manifest, [&](std::string_view record) { return schedule->RestoreSample(record); }));
   RETURN_IF_ERROR(
@@ -117,6 +128,7 @@ Status RefreshSchedule::RestoreOut(std::string_view record) {
     return Fail(ErrorCode::kCorrupt, options_.name + ": the entry of a page that is visited cannot be read");
   }
   out_[key] = record.substr(sizeof key);
+  out_bytes_ += record.size() - sizeof key;
   return {};
 }
 
@@ -146,8 +158,11 @@ Status RefreshSchedule::State::Flush() {
                         {"since_solve", s.since_solve_},
                         {"signals_waiting", s.signals_waiting_},
                         {"swept", s.swept_s_},
+                        {"added", s.counts_.added},
                         {"taken", s.counts_.taken},
+                        {"unit_ns", static_cast<uint64_t>(s.UnitNs())},
                         {"postponed", s.counts_.postponed},
+                        {"held", s.counts_.held},
                         {"changed", s.counts_.changed},
                         {"same", s.counts_.same},
                         {"failed", s.counts_.failed},
@@ -192,8 +207,12 @@ Status RefreshSchedule::Restore(const ManifestSection& section) {
   solved_s_ = static_cast<uint32_t>(std::min(solved_s, now));
   ASSIGN_OR_RETURN(since_solve_, section.Number("since_solve"));
   ASSIGN_OR_RETURN(signals_waiting_, section.Number("signals_waiting"));
+  ASSIGN_OR_RETURN(counts_.added, section.Number("added"));
   ASSIGN_OR_RETURN(counts_.taken, section.Number("taken"));
+  ASSIGN_OR_RETURN(const uint64_t unit_ns, section.Number("unit_ns"));
+  other_unit_ = unit_ns != static_cast<uint64_t>(UnitNs());
   ASSIGN_OR_RETURN(counts_.postponed, section.Number("postponed"));
+  ASSIGN_OR_RETURN(counts_.held, section.Number("held"));
   ASSIGN_OR_RETURN(counts_.changed, section.Number("changed"));
   ASSIGN_OR_RETURN(counts_.same, section.Number("same"));
   ASSIGN_OR_RETURN(counts_.failed, section.Number("failed"));
@@ -205,16 +224,19 @@ Status RefreshSchedule::Restore(const ManifestSection& section) {
 
 std::vector<Checkpointable*> RefreshSchedule::Checkpointables() {
   std::vector<Checkpointable*> all = calendar_->Checkpointables();
-  for (Checkpointable* one : {rates_->checkpointable(), trust_->checkpointable(),
-                              static_cast<Checkpointable*>(signals_.get()), static_cast<Checkpointable*>(&sample_file_),
-                              static_cast<Checkpointable*>(&out_file_), static_cast<Checkpointable*>(&state_)}) {
+  for (Checkpointable* one : {rates_->checkpointable(), trust_->checkpointable(), conditions_->checkpointable(),
+                              static_cast<Checkpointable*>(signals_.get()), static_cast<Checkpointable*>(news_.get()),
+                              static_cast<Checkpointable*>(&sample_file_), static_cast<Checkpointable*>(&out_file_),
+                              static_cast<Checkpointable*>(&state_)}) {
     all.push_back(one);
   }
   return all;
 }
 
-void RefreshSchedule::Advance(int64_t unix_s) {
-  calendar_->Advance(clock_.Advance(unix_s));
+void RefreshSchedule::Advance(int64_t unix_ns) {
+  const int64_t clock = unix_ns / UnitNs();
+  if (std::exchange(other_unit_, false)) clock_.Rebase(clock);
+  calendar_->Advance(clock_.Advance(clock));
   if (swept_s_ == 0) swept_s_ = clock_.now();
 }
 
@@ -258,7 +280,7 @@ RefreshSchedule::Judgement RefreshSchedule::JudgeAt(const PageEntry& entry, cons
       page.silence * page.silence;  // effective days are longer where silence is evidence; new links do not care
 
   const double waited = now > entry.visited_s ? (now - entry.visited_s) / kDay : 0;
-  double effective = waited;  // the same with signals and silence counted
+  double& effective = judged.effective = waited;
   const GroupCache::Entry* signal = signals_->Find(keys.url);
   const bool signalled = signal != nullptr && signal->number() > entry.visited_s;
   if (signalled && trust.weight > 1) {
@@ -267,6 +289,7 @@ RefreshSchedule::Judgement RefreshSchedule::JudgeAt(const PageEntry& entry, cons
     const double fresh = FreshAfter(unsignalled, waited);
     const double still = fresh / (fresh + (1 - fresh) * trust.weight);
     effective = std::max(waited, DaysUntilFresh(page, still));
+    judged.signalled = trust.weight;
   } else if (page.silence < 1) {
     // Silence is evidence up to the time when the signals were read; from then on changes come at their full rate.
     const double unheard = (now - std::min(now, std::max(trust.heard_s, entry.visited_s))) / kDay;
@@ -305,6 +328,32 @@ uint32_t RefreshSchedule::DueAgain(uint32_t due_s, std::string_view bytes) {
   return judged < due_s ? std::min(due_s, std::max(judged, clock_.now())) : judged;
 }
 
+// What is said about a page that was visited once is believed in part: an age is an observation of one change, a
+// promise not to change that of an interval.
+void RefreshSchedule::Believe(const NewPage& page, const Keys& keys, ChangeEstimate& change) const {
+  const double unit_s = static_cast<double>(UnitNs()) * 1e-9;
+  const auto days = [&](int64_t seconds) {
+    return std::clamp(static_cast<double>(seconds) / unit_s / kDay, options_.threshold.shortest_days,
+                      options_.threshold.longest_days);
+  };
+  std::optional<double> age;
+  if (page.age_s) age = days(*page.age_s);
+  if (const GroupCache::Entry* signal = signals_->Find(keys.url); !age && signal != nullptr) {
+    age = std::max((clock_.now() - std::min(signal->number(), clock_.now())) / kDay, options_.threshold.shortest_days);
+  }
+  if (age) {
+    change.shape += static_cast<float>(kAgeWeight);
+    change.rate += static_cast<float>(kAgeWeight * *age);
+  }
+  const auto promise = [&](double for_days) {
+    if (!(for_days > options_.threshold.shortest_days)) return;
+    change.shape += static_cast<float>(kFreshForWeight);
+    change.rate += static_cast<float>(kFreshForWeight * for_days);
+  };
+  if (page.fresh_for_s) promise(days(*page.fresh_for_s));
+  if (const GroupCache::Entry* every = signals_->Find(PromiseKey(keys.url))) promise(days(every->number()));
+}
+
 Status RefreshSchedule::Add(const NewPage& page) {
   PageEntry entry;
   entry.visited_s = clock_.now();
@@ -314,14 +363,24 @@ Status RefreshSchedule::Add(const NewPage& page) {
   entry.record = page.record;
   const std::optional<Keys> keys = KeysOf(entry);
   if (!keys) return Fail(ErrorCode::kInvalidArgument, options_.name + ": not a URL record");
-  return File(entry, JudgeAndSample(entry, *keys).due_s);
+  if (page.failed) {
+    entry.visited_s = 0;
+    entry.strikes = 1;
+    RETURN_IF_ERROR(File(entry, clock_.now() + static_cast<uint32_t>(WaitAfter(entry) * kDay)));
+  } else {
+    Believe(page, *keys, entry.change);
+    RETURN_IF_ERROR(File(entry, JudgeAndSample(entry, *keys).due_s));
+  }
+  ++counts_.added;
+  return {};
 }
 
-Result<std::vector<DueVisit>> RefreshSchedule::Take(size_t max) {
+Result<std::vector<DueVisit>> RefreshSchedule::Take(size_t max, const Hold& hold, size_t max_looks) {
   std::vector<DueVisit> due;
-  const size_t room = options_.max_out - std::min(options_.max_out, out_.size());
+  size_t looks = 0;
   const uint32_t now = clock_.now();
-  while (due.size() < std::min(max, room)) {
+  while (due.size() < max && RoomOut() > 0) {
+    if (looks++ == max_looks) return due;
     auto popped = calendar_->Pop();
     if (!popped) {
       // Pages that are taken already must reach the caller; the next call returns the error again.
@@ -333,6 +392,8 @@ Result<std::vector<DueVisit>> RefreshSchedule::Take(size_t max) {
     const std::optional<PageEntry> entry = DecodePageEntry(found.bytes);
     const std::optional<Keys> keys = entry ? KeysOf(*entry) : std::nullopt;
     if (!keys) return Fail(ErrorCode::kCorrupt, options_.name + ": an entry of the calendar cannot be read");
+    if (IsOut(keys->url)) continue;  // a full disk has left the entry twice
+    double late = 0;
     if (entry->strikes == 0) {
       const Judgement judged = JudgeAndSample(*entry, *keys);
       if (judged.due_s / options_.calendar.tick_s > now / options_.calendar.tick_s) {
@@ -342,20 +403,44 @@ Result<std::vector<DueVisit>> RefreshSchedule::Take(size_t max) {
       }
       const double interval =
           std::max<double>(judged.due_s - entry->visited_s, kDay * options_.threshold.shortest_days);
-      if (now > judged.due_s) threshold_.Late((now - judged.due_s) / interval, counts().pages);
+      if (now > judged.due_s) late = (now - judged.due_s) / interval;
     }
+    if (hold && hold(*DecodeUrlRecord(entry->record))) {
+      RETURN_IF_ERROR(calendar_->File(now + options_.calendar.tick_s, found.bytes));
+      ++counts_.held;
+      continue;
+    }
+    if (late > 0) threshold_.Late(late, calendar_->size());
     ++counts_.taken;
-    due.push_back({.key = keys->url, .record = entry->record, .last = std::make_shared<const LastVisit>(entry->last)});
+    LastVisit last = entry->last;
+    if (last.validators.usable() && !conditions_->MayAsk(keys->rates.host, keys->url, entry->visits)) {
+      last.validators = {};
+    }
+    due.push_back(
+        {.key = keys->url, .record = entry->record, .last = std::make_shared<const LastVisit>(std::move(last))});
+    out_bytes_ += found.bytes.size();
     out_[keys->url] = found.bytes;
   }
-  if (due.size() < std::min(max, room) && !calendar_->working()) {
-    threshold_.Idle(static_cast<double>(std::min(max, room) - due.size()), calendar_->size());
+  if (due.size() < max && RoomOut() > 0 && !calendar_->working()) {
+    threshold_.Idle(static_cast<double>(max - due.size()), calendar_->size());
   }
   return due;
 }
 
+void RefreshSchedule::ForEachOut(const std::function<void(const UrlRecord& record)>& each) const {
+  for (const auto& [key, bytes] : out_) {
+    const std::optional<PageEntry> entry = DecodePageEntry(bytes);
+    if (const auto record = DecodeUrlRecord(entry->record)) each(*record);
+  }
+}
+
 void RefreshSchedule::Learn(PageEntry& entry, const Keys& keys, bool changed, double news) {
   const uint32_t now = clock_.now();
+  if (entry.visited_s == 0) {  // the first visit that was answered
+    entry.visited_s = now;
+    entry.strikes = 0;
+    return;
+  }
   const double days = now > entry.visited_s ? (now - entry.visited_s) / kDay : 0;
   const Gamma prior = rates_->Prior(keys.rates);
   const GroupCache::Entry* signal = signals_->Find(keys.url);
@@ -395,6 +480,7 @@ Result<bool> RefreshSchedule::Report(uint64_t key, const VisitReport& report) {
   const std::optional<Keys> keys = entry ? KeysOf(*entry) : std::nullopt;
   CHECK(keys.has_value(), "{}: an entry that was read is broken", options_.name);
   if (report.importance) entry->importance = *report.importance;
+  const bool had_validators = entry->last.validators.usable();
   if (report.last) entry->last = *report.last;
   uint32_t due_s = 0;
   bool stays = true;
@@ -417,6 +503,7 @@ Result<bool> RefreshSchedule::Report(uint64_t key, const VisitReport& report) {
       if (entry->gone) entry->strikes = 0;
       entry->gone = false;
       entry->strikes = static_cast<uint8_t>(std::min(entry->strikes + 1, 100));
+      stays = entry->visited_s != 0 || entry->strikes < kNeverHadStrikes;
       break;
     case VisitEnd::kDropped:
       stays = false;
@@ -424,6 +511,7 @@ Result<bool> RefreshSchedule::Report(uint64_t key, const VisitReport& report) {
   }
   if (!stays) {
     threshold_.Remove(key);
+    out_bytes_ -= found->second.size();
     out_.erase(found);
     ++counts_.ended;
     return false;
@@ -432,13 +520,27 @@ Result<bool> RefreshSchedule::Report(uint64_t key, const VisitReport& report) {
     due_s = clock_.now() + static_cast<uint32_t>(WaitAfter(*entry) * kDay);
     RETURN_IF_ERROR(File(*entry, due_s));
   } else {
+    if (had_validators) {
+      conditions_->Observe(keys->rates.host, report.conditional, counted == &RefreshCounts::changed);
+    }
     PageEntry learnt = *entry;
-    Learn(learnt, *keys, counted == &RefreshCounts::changed, report.news);
+    const GroupCache::Entry* const brought = news_->Find(keys->url);
+    const double links = brought == nullptr || brought->number() == 0 ? 0 : brought->number() - 1.0;
+    Learn(learnt, *keys, counted == &RefreshCounts::changed, report.news + links);
     RETURN_IF_ERROR(File(learnt, JudgeAndSample(learnt, *keys).due_s));
   }
+  if (counted != &RefreshCounts::failed) news_->Touch(keys->url).set_number(1);
   ++(counts_.*counted);
+  out_bytes_ -= found->second.size();
   out_.erase(found);
   return true;
+}
+
+void RefreshSchedule::Brought(std::string_view url) {
+  const uint64_t key = KeyOf(url);
+  if (news_->Find(key) == nullptr) return;
+  GroupCache::Entry& news = news_->Touch(key);
+  if (news.number() > 0 && news.number() < UINT32_MAX) news.set_number(news.number() + 1);
 }
 
 double RefreshSchedule::Signal(std::string_view url, int64_t modified_unix_s) {
@@ -448,8 +550,8 @@ double RefreshSchedule::Signal(std::string_view url, int64_t modified_unix_s) {
   const Trust trust = trust_->Of(host);
   // Signals of a host that is known to lie are only sampled, to notice if it stops: they must not push out others'.
   if (trust.weight < 1.2 && key % 16 != 0) return 0;
-  const auto modified = static_cast<uint32_t>(
-      std::clamp<int64_t>(std::clamp<int64_t>(modified_unix_s, 0, int64_t{1} << 40) + clock_.ahead(), 1, clock_.now()));
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max() / 1'000'000'000;
+  const uint32_t modified = clock_.Of(std::clamp<int64_t>(modified_unix_s, 0, kLast) * 1'000'000'000 / UnitNs());
   GroupCache::Entry& signal = signals_->Touch(key);
   const uint32_t before = signal.number();
   if (before >= modified) return 0;
@@ -461,6 +563,10 @@ double RefreshSchedule::Signal(std::string_view url, int64_t modified_unix_s) {
   if (before == 0 && clock_.now() - modified > trust.every_days * kDay) return 0;
   trust_->Given(host);
   return kSignalWorth * trust.worth() * trust.used;
+}
+
+void RefreshSchedule::Promise(std::string_view url, uint32_t every_s) {
+  if (every_s != 0) signals_->Touch(PromiseKey(KeyOf(url))).set_number(every_s);
 }
 
 void RefreshSchedule::SolveIfDue() {
@@ -493,6 +599,34 @@ Result<bool> RefreshSchedule::Work(uint64_t max) {
   }));
   static_cast<void>(done);
   return calendar_->working();
+}
+
+std::optional<RefreshSchedule::Outlook> RefreshSchedule::OutlookOf(const PageEntry& entry, uint32_t due_s) const {
+  const std::optional<Keys> keys = KeysOf(entry);
+  if (!keys) return std::nullopt;
+  const Judgement judged = JudgeAt(entry, *keys);
+  Outlook outlook;
+  outlook.day_ns = days_to_ns();
+  outlook.prior = rates_->Prior(keys->rates);
+  outlook.change = judged.value.change;
+  outlook.price = threshold_.value();
+  outlook.links = entry.links.Posterior(LinkPrior(entry.hub)).mean();
+  outlook.signalled = judged.signalled;
+  outlook.due_unix_ns = UnixNs(entry.strikes > 0 ? due_s : judged.due_s);
+  if (entry.visited_s == 0) return outlook;
+  outlook.visited_unix_ns = UnixNs(entry.visited_s);
+  outlook.waited = std::max<double>(clock_.now() - std::min(clock_.now(), entry.visited_s), 0) / kDay;
+  outlook.worth = CrawlValue(judged.value, judged.effective);
+  if (entry.gone) {
+    outlook.age = outlook.waited;
+    return outlook;
+  }
+  outlook.fresh = FreshAfter(judged.value, judged.effective);
+  PageValue plain = judged.value;
+  plain.silence = 1;
+  plain.signals = 0;
+  if (outlook.waited > 0) outlook.age = outlook.waited * (1 - MeanFreshness(plain, outlook.waited));
+  return outlook;
 }
 
 RefreshCounts RefreshSchedule::counts() const {

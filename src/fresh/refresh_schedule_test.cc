@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kNow = 1'780'000'000;
 constexpr int64_t kDay = 86'400;
+constexpr int64_t kSecond = 1'000'000'000;
 
 RefreshOptions SmallOptions() {
   RefreshOptions options;
@@ -49,7 +50,7 @@ class RefreshScheduleTest : public testing::Test {
   }
   void To(double day) {
     day_ = day;
-    schedule_->Advance(kNow + static_cast<int64_t>(day * kDay));
+    schedule_->Advance((kNow + static_cast<int64_t>(day * kDay)) * kSecond);
     while (schedule_->Work(1000).value()) {
     }
   }
@@ -272,6 +273,106 @@ TEST_F(RefreshScheduleTest, AMillionLastmodsOfTodayChangeNothing) {
   To(1);
 }
 
+TEST_F(RefreshScheduleTest, APageThatNeverCameIsTriedSomeTimesAndEnds) {
+  const std::string record = Record("http://a.test/down");
+  ASSERT_TRUE(schedule_->Add({.record = record, .failed = true}));
+  bool stays = true;
+  int tries = 1;
+  for (; stays && tries < 20; ++tries) {
+    ASSERT_LT(NextDue(day_ + 40), 100);
+    stays = Report(taken_[0], VisitEnd::kFailed);
+  }
+  EXPECT_EQ(tries, RefreshSchedule::kNeverHadStrikes);
+  EXPECT_EQ(schedule_->counts().ended, 1U);
+}
+
+TEST_F(RefreshScheduleTest, APageThatComesAfterAllIsVisitedLikeOthers) {
+  const std::string record = Record("http://a.test/late");
+  ASSERT_TRUE(schedule_->Add({.record = record, .failed = true}));
+  ASSERT_LT(NextDue(10), 10);
+  ASSERT_TRUE(Report(taken_[0], VisitEnd::kSame));
+  ASSERT_LT(NextDue(400), 400);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(Report(taken_[0], VisitEnd::kFailed));
+    ASSERT_LT(NextDue(day_ + 40), 2000);
+  }
+}
+
+TEST_F(RefreshScheduleTest, PagesThatAreHeldComeATickLater) {
+  for (int i = 0; i < 20; ++i) Add("http://a.test/" + std::to_string(i));
+  To(300);
+  const auto hold = [](const UrlRecord& record) { return record.url.ends_with("7"); };
+  EXPECT_EQ(schedule_->Take(100, hold)->size(), 18U);
+  EXPECT_EQ(schedule_->counts().held, 2U);
+  EXPECT_TRUE(Take().empty());
+  To(300 + 300.0 / kDay);
+  EXPECT_EQ(Take().size(), 2U);
+}
+
+TEST_F(RefreshScheduleTest, NewLinksOfAPageThatWasVisitedAgainMakeItAHub) {
+  capacity_ = 20;
+  Open();
+  To(0);
+  for (int i = 0; i < 100; ++i) Add("http://a.test/" + std::to_string(i));
+  schedule_->Brought("http://a.test/3");  // of its first visit: all links are new then
+  std::map<std::string, int> visits;
+  for (double day = 0.1; day < 60; day += 0.1) {
+    To(day);
+    for (const DueVisit& due : Take(2)) {
+      const std::string url = UrlOf(due);
+      ++visits[url];
+      ASSERT_TRUE(Report(due, VisitEnd::kSame));
+      if (url.ends_with("/3")) {
+        for (int i = 0; i < 5; ++i) schedule_->Brought(url);
+      }
+    }
+  }
+  EXPECT_GT(visits["http://a.test/3"], 3 * visits["http://a.test/4"]);
+}
+
+// The same crawl with an hour that takes 36 seconds, and one that is set back to an hour when it is opened again.
+TEST_F(RefreshScheduleTest, AShorterHourIsTheSameCrawlFaster) {
+  const auto visits = [](int64_t shortest_ns, bool restart) {
+    MemEnv env;
+    std::optional<Manifest> manifest(Manifest::Open(env, "store").value());
+    RefreshOptions options = SmallOptions();
+    options.shortest_ns = shortest_ns;
+    auto schedule = RefreshSchedule::Open(env, *manifest, options).value();
+    std::string all;
+    int64_t now = kNow * kSecond;
+    for (int hour = 0; hour < 600; ++hour) {
+      if (restart && hour == 300) {
+        EXPECT_TRUE(manifest->Commit(schedule->Checkpointables()));
+        options.shortest_ns = 3600 * kSecond;
+        schedule.reset();
+        manifest.emplace(Manifest::Open(env, "store").value());
+        schedule = RefreshSchedule::Open(env, *manifest, options).value();
+      }
+      now += options.shortest_ns;
+      schedule->SetCapacity(40);
+      schedule->Advance(now);
+      if (hour < 20) {
+        const std::string record = Record("http://a.test/" + std::to_string(hour));
+        EXPECT_TRUE(schedule->Add({.record = record}));
+      }
+      while (schedule->Work(1000).value()) {
+      }
+      const std::vector<DueVisit> taken = schedule->Take(2).value();
+      for (const DueVisit& due : taken) {
+        all += std::to_string(hour) + " " + UrlOf(due) + "\n";
+        EXPECT_TRUE(schedule->Report(due.key, {.end = hour % 3 == 0 ? VisitEnd::kChanged : VisitEnd::kSame}));
+      }
+    }
+    return all;
+  };
+  const std::string usual = visits(3600 * kSecond, false);
+  EXPECT_GT(std::ranges::count(usual, '\n'), 50);
+  EXPECT_TRUE(visits(36 * kSecond, false) == usual);
+  // The time between the last moment of the one and the first of the other is not known.
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(visits(36 * kSecond, true), '\n')),
+              static_cast<double>(std::ranges::count(usual, '\n')), 5);
+}
+
 // What a restart must not lose: entries, pages that are out, what was learnt.
 std::string Observe(RefreshSchedule& schedule) {
   std::string all = std::to_string(schedule.counts().taken) + " " + std::to_string(schedule.counts().out) + " " +
@@ -281,7 +382,7 @@ std::string Observe(RefreshSchedule& schedule) {
   schedule.SetCapacity(100);
   std::set<std::string> urls;
   for (int day = 100; day < 1000; day += 100) {
-    schedule.Advance(kNow + day * kDay);
+    schedule.Advance((kNow + day * kDay) * kSecond);
     for (bool more = true; more;) more = schedule.Work(1000).value();
     const auto due = schedule.Take(1000).value();
     for (const DueVisit& visit : due) urls.insert(UrlOf(visit));
@@ -297,7 +398,7 @@ Status Script(Env& env, uint64_t& committed, uint64_t last_commit) {
   Rng rng(1);
   std::vector<DueVisit> out;
   for (int step = 0; step < 120; ++step) {
-    schedule->Advance(kNow + step * kDay / 4);
+    schedule->Advance((kNow + step * kDay / 4) * kSecond);
     if (step < 30) {
       const std::string record = Record("http://h" + std::to_string(step % 3) + ".test/" + std::to_string(step));
       RETURN_IF_ERROR(schedule->Add({.record = record}));

@@ -31,8 +31,8 @@ void Threshold::Solve(double visits_per_day, uint64_t pages) {
   mean_importance_ = importance / static_cast<double>(sample_.size());
   const double scale = std::max(static_cast<double>(pages) / static_cast<double>(sample_.size()), 1.0);
   const double wanted = visits_per_day * std::exp(trim_) / scale;
-  if (VisitsPerDay(0) <= wanted) {  // there is room for every page at its shortest interval
-    value_ = 0;
+  if (VisitsPerDay(LeastValue()) <= wanted) {  // there is room for every visit that is worth something
+    value_ = LeastValue();
     return;
   }
   // Bracket in the logarithm from where it was, then halve.
@@ -65,9 +65,10 @@ void Threshold::Late(double part, uint64_t pages) {
 }
 
 void Threshold::Idle(double visits, uint64_t pages) {
+  if (value_ <= LeastValue()) return;
   const double step = std::min(kIdleGain * visits / std::max<double>(static_cast<double>(pages), 100), 0.1);
   trim_ = std::min(trim_ + step, kMostTrim);
-  value_ *= std::exp(-step);
+  value_ = std::max(value_ * std::exp(-step), LeastValue());
 }
 
 double Threshold::expected_freshness() const {

@@ -26,6 +26,7 @@ class Threshold {
     size_t sample = 2048;
     double shortest_days = 1.0 / 24;  // between two visits
     double longest_days = 365;
+    double least_value = 0;  // the least price, for pages of mean importance
   };
   static constexpr double kGain = 2;      // of the control, per visit and page
   static constexpr double kIdleGain = 4;  // more, so that idleness is what is avoided first
@@ -34,7 +35,7 @@ class Threshold {
   static constexpr double kTolerated = 0.05;
   static constexpr double kMostTrim = 4;  // it changes the capacity by at most a factor of e^4
 
-  explicit Threshold(const Options& options) : options_(options) {}
+  explicit Threshold(const Options& options) : options_(options), value_(options.least_value) {}
 
   // A page of the calendar, with what it is worth now. `key` is a hash.
   void Put(uint64_t key, const PageValue& page);
@@ -66,10 +67,11 @@ class Threshold {
 
  private:
   double VisitsPerDay(double price) const;
+  double LeastValue() const { return options_.least_value * mean_importance_; }
 
   const Options options_;
   std::map<uint64_t, PageValue> sample_;  // ordered by key: the largest is the first to go
-  double value_ = 0;
+  double value_;
   double trim_ = 0;
   double mean_importance_ = 1;
 };
