@@ -26,8 +26,8 @@
 // Fencing. Everything carries the epoch of the claim. When Options::held says no, nothing is sent any more, status() is
 // kClosed for good, and the owner must stop the engine. Losses (a stream that was deleted or went back) are kCorrupt.
 //
-// Thread: the interface of ShardExchange as it says; Work one thread; status, counters and Wants any.
-// Memory bound: per receiver out_bytes, one batch being written and window_bytes; in_bytes and one batch of what came;
+// Thread: the interface of ShardExchange as it says; Work one thread; counters and Trouble any.
+// Memory bound: per receiver out_bytes, one batch being written and window_bytes; in_bytes and one fetch of what came;
 // raises, robots.txt requests and the links of one page beyond these bounds; during a flush the outbox, which is at
 // most the sum of the windows.
 

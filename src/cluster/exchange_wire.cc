@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kNever = LinkSender::kNever;
 constexpr int64_t kAwayNs = 100 * kMillisecond;  // between two looks whether the server is back
+constexpr int64_t kLookNs = 500 * kMillisecond;  // at a stream that gives nothing
 constexpr size_t kRaisesAMessage = 4096;
 
 std::string SpillName(uint32_t to) { return fmt::format("links-to-{}", to); }
@@ -95,9 +96,10 @@ Status ExchangeWire::Open(const Manifest& manifest) {
   boxes_.Count([&](ExchangeCounters& counters) { counters.resent = state.outbox.size(); });
   ASSIGN_OR_RETURN(
       receiver_,
-      LinkReceiver::Open(transport_,
-                         {.cluster = options_.cluster, .cluster_id = options_.cluster_id, .shard = options_.shard},
-                         std::move(state.position)));
+      LinkReceiver::Open(
+          transport_,
+          {.cluster = options_.cluster, .cluster_id = options_.cluster_id, .shard = options_.shard, .look_ns = kLookNs},
+          std::move(state.position)));
   boxes_.Begin(receiver_->position());
   boxes_.SetAllStored(false);
   report_.cluster = options_.cluster_id;

@@ -152,7 +152,9 @@ Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const Sink& sink) {
     return std::unexpected<Error>(fetched.error());
   }
   if (*fetched == LinkFetch::kBroken) look_ = true;
-  if (*fetched == LinkFetch::kNothing) {
+  const int64_t now_ns = transport_.NowNs();
+  if (*fetched == LinkFetch::kNothing && (looked_ns_ == INT64_MIN || now_ns - looked_ns_ >= options_.look_ns)) {
+    looked_ns_ = now_ns;
     // Is the stream still the one that it was?
     const Status ready = Look();
     if (!ready && ready.error().code() == ErrorCode::kClosed) return taken;
