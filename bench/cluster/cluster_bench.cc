@@ -22,8 +22,8 @@
 #include "bench/seen/link_stream.h"
 #include "cluster/link_receiver.h"
 #include "cluster/link_sender.h"
-#include "cluster/nats_transport.h"
 #include "cluster/names.h"
+#include "cluster/nats_transport.h"
 #include "cluster/testing/nats_server.h"
 #include "crawl/crossing.h"
 #include "flow/url_record.h"
@@ -113,15 +113,14 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
   }
 
   // Ours: encode, compress, publish, until everything is stored.
-  ASSIGN_OR_RETURN(const auto transport, NatsTransport::Open(*connection, {.cluster = "links",
-                                                                          .shards = kShards,
-                                                                          .shard = kSender}));
+  ASSIGN_OR_RETURN(const auto transport,
+                   NatsTransport::Open(*connection, {.cluster = "links", .shards = kShards, .shard = kSender}));
   ASSIGN_OR_RETURN(const auto sender, LinkSender::Create(*transport, {.cluster = "links",
-                                                                       .cluster_id = kCluster,
-                                                                       .shards = kShards,
-                                                                       .sender = kSender,
-                                                                       .epoch = 1,
-                                                                       .may_send = {}}));
+                                                                      .cluster_id = kCluster,
+                                                                      .shards = kShards,
+                                                                      .sender = kSender,
+                                                                      .epoch = 1,
+                                                                      .may_send = {}}));
   const Timer sending;
   uint64_t since = 0;
   for (const Message& message : messages) {
@@ -145,9 +144,8 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
   const Timer taking;
   std::array<Sum, kShards> got;
   for (uint32_t shard = 0; shard < kSender; ++shard) {
-    ASSIGN_OR_RETURN(const auto own, NatsTransport::Open(*connection, {.cluster = "links",
-                                                                      .shards = kShards,
-                                                                      .shard = shard}));
+    ASSIGN_OR_RETURN(const auto own,
+                     NatsTransport::Open(*connection, {.cluster = "links", .shards = kShards, .shard = shard}));
     ASSIGN_OR_RETURN(const auto receiver,
                      LinkReceiver::Open(*own, {.cluster = "links", .cluster_id = kCluster, .shard = shard}, {}));
     int idle = 0;
@@ -223,6 +221,7 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
                                 {"bare_links_per_cpu_s", count / bare_processor},
                                 {"bare_bytes", bare_bytes},
                                 {"send_to_bare", bare_wall / send_wall},
+                                {"efficiency", divided.is_object() ? divided["efficiency"] : nlohmann::ordered_json()},
                                 {"crawls", divided}};
 }
 

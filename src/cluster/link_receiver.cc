@@ -10,6 +10,11 @@
 #include "cluster/names.h"
 
 namespace portolan {
+namespace {
+
+constexpr int64_t kLookEveryNs = 500 * kMillisecond;
+
+}  // namespace
 std::string LinkPosition::Encode() const {
   std::string out;
   AppendLe<uint64_t>(out, static_cast<uint64_t>(created_ns));
@@ -153,12 +158,17 @@ Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const Sink& sink) {
   }
   if (*fetched == LinkFetch::kBroken) look_ = true;
   if (*fetched == LinkFetch::kNothing) {
-    // Is the stream still the one that it was?
+    // Is the stream still the one that it was? That costs the server as much as many batches.
+    const int64_t now = transport_.NowNs();
+    if (now < look_again_ns_) return taken;
+    look_again_ns_ = now + kLookEveryNs;
+    const uint64_t last_before = stream_last_;
     const Status ready = Look();
     if (!ready && ready.error().code() == ErrorCode::kClosed) return taken;
     RETURN_IF_ERROR(ready);
-    // It has more than was handed over: something was lost on the way here.
-    if (stream_last_ > position_.sequence) transport_.FetchAnew();
+    // What it had when it was looked at before was not handed over: something was lost on the way here. What came since
+    // then may still be on its way.
+    if (last_before > position_.sequence) transport_.FetchAnew();
   }
   return taken;
 }

@@ -74,6 +74,7 @@ class LinkReceiver {
   LinkBatchReader reader_;
   bool look_ = false;         // before the next fetch
   uint64_t stream_last_ = 0;  // its newest message when it was looked at
+  int64_t look_again_ns_ = 0;  // when the stream is looked at next, if nothing comes
   uint64_t reconnects_ = 0;
   uint64_t trimmed_ = 0;
   uint64_t duplicates_ = 0;
