@@ -19,14 +19,14 @@ constexpr char kArchive[] = "warc";
 
 struct Faults {
   int deaths = 0;
-  int cuts = 0;        // of one machine, some longer than its lease
+  int cuts = 0;  // of one machine, some longer than its lease
   int server_away = 0;
 };
 
 struct Report {
   Account account;
   std::map<std::string, int> archived;  // how often each URL is in the archives of all
-  uint64_t finished = 0;  // URLs, of all shards
+  uint64_t finished = 0;                // URLs, of all shards
   uint64_t unique = 0;
   uint64_t events = 0;
   uint64_t deaths = 0;
@@ -77,7 +77,9 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
     EXPECT_TRUE(begun) << begun.error().ToString();
     std::mt19937_64 random(seed);
     // At random moments of the first two minutes, which is where most happens, and later ones.
-    const auto moment = [&] { return static_cast<int64_t>(random() % 300) * kSecond + static_cast<int64_t>(random() % kSecond); };
+    const auto moment = [&] {
+      return static_cast<int64_t>(random() % 300) * kSecond + static_cast<int64_t>(random() % kSecond);
+    };
     const auto node = [&] { return static_cast<uint32_t>(random() % setting.shards); };
     for (int i = 0; i < faults.deaths; ++i) {
       const CrashMode mode = random() % 2 == 0 ? CrashMode::kTorn : CrashMode::kKeepAll;
@@ -85,9 +87,8 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
     }
     for (int i = 0; i < faults.cuts; ++i) {
       const int64_t length_ns = static_cast<int64_t>(1 + random() % 25) * kSecond;
-      time.At(moment(), [&cluster, &time, shard = node(), length_ns] {
-        cluster.nats().Cut(shard, time.NowNs() + length_ns);
-      });
+      time.At(moment(),
+              [&cluster, &time, shard = node(), length_ns] { cluster.nats().Cut(shard, time.NowNs() + length_ns); });
     }
     for (int i = 0; i < faults.server_away; ++i) {
       time.At(moment(), [&cluster, &time] { cluster.nats().CutAll(time.NowNs() + 7 * kSecond); });
@@ -106,12 +107,13 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
         if (!cluster.runs(shard)) continue;
         VirtualCrawl& crawl = cluster.crawl(shard);
         const auto counts = crawl.shard().frontier().counts();
-        std::printf("shard %u, epoch %llu: %s, state %d, %llu finished, %llu in the frontier, in flight %zu, next %.3f s\n",
-                    shard, static_cast<unsigned long long>(cluster.epoch(shard)), crawl.driver().state().c_str(),
-                    static_cast<int>(crawl.shard().state()),
-                    static_cast<unsigned long long>(crawl.shard().TakeCensus().finished),
-                    static_cast<unsigned long long>(counts.urls()), crawl.shard().in_flight(),
-                    static_cast<double>(crawl.driver().NextTurn(0) - time.NowNs()) * 1e-9);
+        std::printf(
+            "shard %u, epoch %llu: %s, state %d, %llu finished, %llu in the frontier, in flight %zu, next %.3f s\n",
+            shard, static_cast<unsigned long long>(cluster.epoch(shard)), crawl.driver().state().c_str(),
+            static_cast<int>(crawl.shard().state()),
+            static_cast<unsigned long long>(crawl.shard().TakeCensus().finished),
+            static_cast<unsigned long long>(counts.urls()), crawl.shard().in_flight(),
+            static_cast<double>(crawl.driver().NextTurn(0) - time.NowNs()) * 1e-9);
       }
       return report;
     }
@@ -277,16 +279,16 @@ TEST_P(ClusterCrawlTest, DISABLED_ManySeeds) {
       setting.ip_delay_ns = kSecond;
     }
     const bool tight = seed % 3 == 0;
-    const Report report = Crawl(setting, seed, {.deaths = 6, .cuts = 6, .server_away = 2},
-                                [&](VirtualCluster::Options& options) {
-                                  options.crawl.checkpoint_ns = static_cast<int64_t>(2 + seed % 20) * kSecond;
-                                  if (!tight) return;
-                                  options.exchange.window_bytes = 600;
-                                  options.exchange.out_bytes = 300;
-                                  options.exchange.in_bytes = 500;
-                                  options.exchange.spill_bytes = 3000;
-                                  options.nats.stream_bytes = 6000;
-                                });
+    const Report report =
+        Crawl(setting, seed, {.deaths = 6, .cuts = 6, .server_away = 2}, [&](VirtualCluster::Options& options) {
+          options.crawl.checkpoint_ns = static_cast<int64_t>(2 + seed % 20) * kSecond;
+          if (!tight) return;
+          options.exchange.window_bytes = 600;
+          options.exchange.out_bytes = 300;
+          options.exchange.in_bytes = 500;
+          options.exchange.spill_bytes = 3000;
+          options.nats.stream_bytes = 6000;
+        });
     ExpectExact(report, setting);
     deaths += report.deaths;
     events += report.events;

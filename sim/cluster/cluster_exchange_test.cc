@@ -52,8 +52,7 @@ class ClusterExchangeTest : public testing::Test {
     options.held = [&node] { return node.held; };
     options.wake_shard = [&node] { ++node.shard_wakes; };
     options.wake_driver = options.wake_worker = [] {};
-    ASSIGN_OR_RETURN(node.exchange,
-                     ClusterExchange::Open(node.env, *node.manifest, *node.transport, options));
+    ASSIGN_OR_RETURN(node.exchange, ClusterExchange::Open(node.env, *node.manifest, *node.transport, options));
     return {};
   }
 

@@ -31,8 +31,9 @@ Status VirtualCluster::Start(uint32_t shard) {
   VirtualCrawl::Options options = options_.crawl;
   options.alone = shard;
   options.shard.frontier.epoch = epoch;
-  options.make_exchange = [&, epoch](Env& env, const Manifest& manifest, const VirtualCrawl::Options::Wakes& wakes)
-      -> Result<std::unique_ptr<ShardExchange>> {
+  options.make_exchange = [&, epoch](
+                              Env& env, const Manifest& manifest,
+                              const VirtualCrawl::Options::Wakes& wakes) -> Result<std::unique_ptr<ShardExchange>> {
     ClusterExchangeOptions exchange = options_.exchange;
     exchange.cluster = "web";
     exchange.cluster_id = 7;

@@ -1,6 +1,6 @@
-// VirtualCluster: a crawl on several machines in virtual time. Each machine has one shard: the real shard under the real
-// driver with the real exchange (cluster/cluster_exchange.h), a disk of its own, and a connection to one VirtualNats. One
-// judge sees the requests of all.
+// VirtualCluster: a crawl on several machines in virtual time. Each machine has one shard: the real shard under the
+// real driver with the real exchange (cluster/cluster_exchange.h), a disk of its own, and a connection to one
+// VirtualNats. One judge sees the requests of all.
 //
 // Machines die at any moment (their disks keep what a power cut leaves) and begin again, with a new epoch, from their
 // last checkpoint; they are cut off from the server, for longer than their lease holds, too.
@@ -27,9 +27,9 @@ class VirtualCluster {
   struct Options {
     VirtualCrawl::Options crawl;  // of each shard; `shards` of them
     VirtualNats::Options nats;
-    ClusterExchangeOptions exchange;  // sizes and times
+    ClusterExchangeOptions exchange;    // sizes and times
     int64_t lease_ns = 10'000'000'000;  // a process that cannot reach the server for so long has lost its shard
-    int64_t claim_ns = 4'000'000'000;  // from a death to the next process, after the lease
+    int64_t claim_ns = 4'000'000'000;   // from a death to the next process, after the lease
   };
 
   VirtualCluster(const World& world, VirtualTime& time, HitSink& judge, const Options& options);

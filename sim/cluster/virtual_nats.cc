@@ -51,7 +51,7 @@ class VirtualNats::Link : public LinkTransport {
     if (!nats_.Reachable(shard_)) return Away();
     const Stream& stream = nats_.streams_[shard_];
     uint64_t next = std::max(from, stream.first);
-    if (nats_.Chance(40) && next > stream.first) --next;  // comes again
+    if (nats_.Chance(40) && next > stream.first) --next;   // comes again
     if (nats_.Chance(40) && next < stream.last()) ++next;  // is skipped
     const uint64_t end = std::min(stream.last(), next + 31);
     if (next > end) return LinkFetch::kNothing;
@@ -62,7 +62,8 @@ class VirtualNats::Link : public LinkTransport {
   }
   void FetchAnew() override {}
   bool HasNot(uint64_t sequence) override {
-    return nats_.Reachable(shard_) && (sequence < nats_.streams_[shard_].first || sequence > nats_.streams_[shard_].last());
+    return nats_.Reachable(shard_) &&
+           (sequence < nats_.streams_[shard_].first || sequence > nats_.streams_[shard_].last());
   }
   Status Trim(uint64_t sequence) override {
     if (!nats_.Reachable(shard_)) return Away();
@@ -120,7 +121,9 @@ void VirtualNats::CutAll(int64_t until_ns) {
   for (uint32_t shard = 0; shard < options_.shards; ++shard) Cut(shard, until_ns);
 }
 
-void VirtualNats::MakeAnew(uint32_t shard) { streams_[shard] = {.created_ns = time_.NowNs() + 2, .messages = {}, .ids = {}}; }
+void VirtualNats::MakeAnew(uint32_t shard) {
+  streams_[shard] = {.created_ns = time_.NowNs() + 2, .messages = {}, .ids = {}};
+}
 
 void VirtualNats::WakeReaders(uint32_t shard) {
   std::erase_if(wires_[shard], [](const std::weak_ptr<Wire>& wire) { return wire.expired(); });
@@ -168,9 +171,8 @@ bool VirtualNats::Link::Publish(uint32_t to, std::string_view id, std::string_vi
     here->acks.push_back(ack);
     if (here->wake) here->wake();
   };
-  nats_.time_.At(now_ns + ack_wait_ns, [answer, to, number] {
-    answer({.kind = LinkAckKind::kAgain, .to = to, .number = number});
-  });
+  nats_.time_.At(now_ns + ack_wait_ns,
+                 [answer, to, number] { answer({.kind = LinkAckKind::kAgain, .to = to, .number = number}); });
   VirtualNats& nats = nats_;
   nats_.time_.At(at_ns, [&nats, answer, to, number, from = shard_, cuts = nats_.cuts_[shard_], id = std::string(id),
                          bytes = std::string(batch)]() mutable {

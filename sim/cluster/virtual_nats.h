@@ -1,10 +1,10 @@
-// VirtualNats: the messaging server of a cluster in virtual time, as far as LinkTransport needs it, with everything that
-// may go wrong there: messages are late, connections break with messages and answers on their way, the server is away,
-// streams are full, messages are skipped or come twice on their way to the reader, datagrams are lost, late, doubled and
-// out of order.
+// VirtualNats: the messaging server of a cluster in virtual time, as far as LinkTransport needs it, with everything
+// that may go wrong there: messages are late, connections break with messages and answers on their way, the server is
+// away, streams are full, messages are skipped or come twice on their way to the reader, datagrams are lost, late,
+// doubled and out of order.
 //
-// What it keeps is what JetStream promises: what one connection published arrives in its order; what was acknowledged is
-// there; a message with an id that came in the last two minutes is not stored again; numbers have no gaps.
+// What it keeps is what JetStream promises: what one connection published arrives in its order; what was acknowledged
+// is there; a message with an id that came in the last two minutes is not stored again; numbers have no gaps.
 //
 // Thread: one. Memory: what is in the streams. The same seed gives the same faults.
 
@@ -29,9 +29,9 @@ class VirtualNats {
     uint32_t shards = 1;
     uint64_t seed = 1;
     uint64_t stream_bytes = uint64_t{64} << 20;
-    int64_t delay_ns = 5'000'000;  // of a message, at most
+    int64_t delay_ns = 5'000'000;     // of a message, at most
     int64_t late_ns = 3'000'000'000;  // of the few datagrams that are late
-    bool faulty = true;  // false: nothing is lost, doubled or skipped
+    bool faulty = true;               // false: nothing is lost, doubled or skipped
   };
   struct Counts {
     uint64_t stored = 0;
@@ -77,8 +77,8 @@ class VirtualNats {
   std::mt19937_64 random_;
   std::vector<Stream> streams_;
   std::vector<std::string> reports_;
-  std::vector<int64_t> cut_until_ns_;                 // by shard
-  std::vector<uint64_t> cuts_;                        // by shard
+  std::vector<int64_t> cut_until_ns_;                    // by shard
+  std::vector<uint64_t> cuts_;                           // by shard
   std::vector<std::vector<std::weak_ptr<Wire>>> wires_;  // by shard
   Counts counts_;
 };

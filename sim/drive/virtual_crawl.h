@@ -87,7 +87,8 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
 
   // Adds the world's seeds, if the crawl is new.
   Status Seed();
-  // For an owner with several crawls at one time: Begin, then AfterEvent after each event of VirtualTime, whosever it was.
+  // For an owner with several crawls at one time: Begin, then AfterEvent after each event of VirtualTime, whosever it
+  // was.
   Status Begin();
   Status AfterEvent();
   // Runs until the crawl is over, or `max_events` have passed.

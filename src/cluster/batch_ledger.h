@@ -3,8 +3,8 @@
 // Per sender it keeps the newest epoch seen, the number up to which everything is taken, and a bit for each of the
 // kLinkWindow numbers above. A batch of an older epoch is refused: its sender lost its shard before it sent it, and the
 // new holder begins its epoch with a batch to every receiver before it does anything else. What is refused is not
-// needed: the new holder starts from a checkpoint whose batches were stored before, or are in its outbox and sent again,
-// and finds the rest again.
+// needed: the new holder starts from a checkpoint whose batches were stored before, or are in its outbox and sent
+// again, and finds the rest again.
 //
 // Lost: a sender never sends number n before everything up to n - kLinkWindow is stored. So a number that far back
 // which was not taken was in the stream and is gone.

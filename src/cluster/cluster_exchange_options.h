@@ -14,8 +14,8 @@ struct ClusterExchangeOptions {
   std::string cluster;
   uint64_t cluster_id = 0;
   uint32_t shards = 2;
-  uint32_t shard = 0;   // this one
-  uint64_t epoch = 0;   // of the claim to it
+  uint32_t shard = 0;                         // this one
+  uint64_t epoch = 0;                         // of the claim to it
   uint64_t out_bytes = uint64_t{1} << 20;     // of messages that Work has not taken yet, per receiver
   uint64_t window_bytes = uint64_t{2} << 20;  // sent and not known to be stored, per receiver
   uint64_t spill_bytes = uint64_t{1} << 30;   // on disk, of batches for all receivers
@@ -38,10 +38,10 @@ struct ExchangeCounters {
   uint64_t bytes_sent = 0;     // published, again and again
   uint64_t batches_taken = 0;
   uint64_t messages_taken = 0;
-  uint64_t duplicates = 0;  // batches that came again
-  uint64_t old_epochs = 0;  // refused: sent by who had lost its shard
-  uint64_t foreign = 0;     // no batches of this cluster
-  uint64_t spilled = 0;     // batches that went to disk
+  uint64_t duplicates = 0;   // batches that came again
+  uint64_t old_epochs = 0;   // refused: sent by who had lost its shard
+  uint64_t foreign = 0;      // no batches of this cluster
+  uint64_t spilled = 0;      // batches that went to disk
   uint64_t spill_bytes = 0;  // that are there now
   uint64_t resent = 0;       // batches of the outbox, at Open
   uint64_t raises = 0;       // received

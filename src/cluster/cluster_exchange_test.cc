@@ -156,8 +156,8 @@ TEST_F(ClusterExchangeNatsTest, MessagesRaisesAndNoticesArriveAndTheEndIsFound) 
   }));
 }
 
-// Every message is in a committed state of its receiver in the end, whoever was killed in between: what a sender had not
-// committed is sent again by whoever sent it.
+// Every message is in a committed state of its receiver in the end, whoever was killed in between: what a sender had
+// not committed is sent again by whoever sent it.
 TEST_F(ClusterExchangeNatsTest, NothingIsLostWhenProcessesAndTheServerAreKilled) {
   std::set<std::string> all;
   std::vector<std::pair<uint32_t, std::string>> since_commit;  // of shard 0

@@ -3,21 +3,21 @@
 //
 // A report describes a committed checkpoint of its shard, its cut: whether the shard was idle then, and per other shard
 // the number of the last batch that it had made for it and up to which batch of its epoch it had taken. The crawl is
-// done when all shards were idle at their cuts, and each had taken exactly what each other had sent: the same epoch, the
-// same number, no gaps.
+// done when all shards were idle at their cuts, and each had taken exactly what each other had sent: the same epoch,
+// the same number, no gaps.
 //
 // Proof. Suppose a shard does something after its cut although all reports fit; let S be the first to do so, in real
 // time. An idle shard acts only on a message that it takes. (A process that dies and begins again is no action: it
-// begins with a checkpoint at the cut or after it, and one after it would be an action of S before.) Let R be the sender,
-// in batch n of epoch e, and (E, N) what R's report says of its cut.
+// begins with a checkpoint at the cut or after it, and one after it would be an action of S before.) Let R be the
+// sender, in batch n of epoch e, and (E, N) what R's report says of its cut.
 //   sent after R's cut    then R acted after its cut, before S: contradiction.
 //   before, e = E         then n <= N, and S had taken it at its cut: the ledger drops it.
 //   before, e < E         S had taken batches of E at its cut: the ledger refuses it.
 //   e > E                 is after R's cut, see above.
 // So nothing ever happens again. The cuts need not be at one time, and a report may be old: that is why one look
 // suffices where counting messages alone needs two (Mattern): here each pair of shards has its own count, with epochs,
-// and only durable states are counted. It holds as long as a shard's next process begins with the newest checkpoint that
-// was reported, not with an older copy.
+// and only durable states are counted. It holds as long as a shard's next process begins with the newest checkpoint
+// that was reported, not with an older copy.
 //
 // What a process sends again after a restart (its outbox) is refused or known to the receiver: it may make a shard look
 // busy for a moment, but finds nothing new.

@@ -1,14 +1,15 @@
-// ExchangeBoxes: what waits between a shard and the worker of its exchange (cluster_exchange.h), both ways. The shard and
-// the driver never wait here for the network.
+// ExchangeBoxes: what waits between a shard and the worker of its exchange (cluster_exchange.h), both ways. The shard
+// and the driver never wait here for the network.
 //
-// A batch that came is given to the shard in two steps: its raises with the next TakeMail, before anything else, and its
-// messages by Front and Pop. Front gives nothing of a batch whose raises are still here. So when Front has nothing more,
-// everything up to `given` is the shard's, and nothing of what comes after: that is the position for a checkpoint.
+// A batch that came is given to the shard in two steps: its raises with the next TakeMail, before anything else, and
+// its messages by Front and Pop. Front gives nothing of a batch whose raises are still here. So when Front has nothing
+// more, everything up to `given` is the shard's, and nothing of what comes after: that is the position for a
+// checkpoint.
 //
 // Thread: ExchangePort, Deliver, TakeMail, Front, Pop: the shard's, or the driver's while the shard is held. NoteFlush,
 // Note, WantsCheckpoint, elsewhere: the driver's. The second half: the worker's. One lock, never held for long.
-// Memory bound: per receiver out_bytes and the links of one page; in_bytes and one fetch of the transport; beyond these raises, robots.txt
-// requests, and notices (kMaxNotices; more are dropped, as on the way).
+// Memory bound: per receiver out_bytes and the links of one page; in_bytes and one fetch of the transport; beyond these
+// raises, robots.txt requests, and notices (kMaxNotices; more are dropped, as on the way).
 
 #pragma once
 
@@ -113,7 +114,7 @@ class ExchangeBoxes : public ExchangePort {
 
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  std::vector<Out> out_;   // by receiver
+  std::vector<Out> out_;  // by receiver
   std::deque<Chunk> in_;
   LinkPosition given_;
   std::vector<AddressMail> notices_;

@@ -1,5 +1,5 @@
-// The bytes of reports, of datagrams with notices, and of an exchange's state: as documented, and whatever is wrong with
-// them has a name.
+// The bytes of reports, of datagrams with notices, and of an exchange's state: as documented, and whatever is wrong
+// with them has a name.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -44,31 +44,68 @@ ExchangeState SomeState() {
   state.position.sequence = 34;
   LinkBatchWriter writer;
   EXPECT_TRUE(*writer.Add("ab"));
-  state.outbox.emplace_back(
-      3, writer.Finish({.cluster = kCluster, .receiver = 3, .sender = 1, .epoch = 7, .number = 9}));
+  state.outbox.emplace_back(3,
+                            writer.Finish({.cluster = kCluster, .receiver = 3, .sender = 1, .epoch = 7, .number = 9}));
   return state;
 }
 
 TEST(ExchangeFormatsTest, GoldenBytesOfAReport) {
   EXPECT_EQ(Hex(SomeReport().Encode()),
-            "504c5253" "01" "03" "0100" "1ef64ab8" "8877665544332211" "07" "ac02" "f0a204" "03"
-            "0503c80100" "00000000" "09010101");
+            "504c5253"
+            "01"
+            "03"
+            "0100"
+            "1ef64ab8"
+            "8877665544332211"
+            "07"
+            "ac02"
+            "f0a204"
+            "03"
+            "0503c80100"
+            "00000000"
+            "09010101");
 }
 
 TEST(ExchangeFormatsTest, GoldenBytesOfNotices) {
   const auto datagrams = SomeMail().Encode(1000);
   ASSERT_EQ(datagrams.size(), 1U);
   EXPECT_EQ(Hex(datagrams[0]),
-            "504c4e4d" "01" "00" "0300" "0100" "0200" "b5420dd8" "8877665544332211" "0700000000000000"
-            "01" "7f000001" "0100000000070000" "40420f0000000000" "0065cd1d00000000"
-            "14" "20010db8000000000000000000000001" "0200000000070000" "0000000000000000" "0900000000000000");
+            "504c4e4d"
+            "01"
+            "00"
+            "0300"
+            "0100"
+            "0200"
+            "b5420dd8"
+            "8877665544332211"
+            "0700000000000000"
+            "01"
+            "7f000001"
+            "0100000000070000"
+            "40420f0000000000"
+            "0065cd1d00000000"
+            "14"
+            "20010db8000000000000000000000001"
+            "0200000000070000"
+            "0000000000000000"
+            "0900000000000000");
 }
 
 TEST(ExchangeFormatsTest, GoldenBytesOfAState) {
   const std::string bytes = SomeState().Encode();
   EXPECT_EQ(Hex(std::string_view(bytes).substr(0, 24 + 18 + 2)),
-            "504c5853" "01000000" "a660e92c" "0100" "0400" "8877665544332211"
-            "11" "0c00000000000000" "2200000000000000" "00" "03" "33");
+            "504c5853"
+            "01000000"
+            "a660e92c"
+            "0100"
+            "0400"
+            "8877665544332211"
+            "11"
+            "0c00000000000000"
+            "2200000000000000"
+            "00"
+            "03"
+            "33");
 }
 
 TEST(ExchangeFormatsTest, ReadBackWhatWasWritten) {

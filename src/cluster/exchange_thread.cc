@@ -10,7 +10,7 @@ namespace portolan {
 namespace {
 
 // How long Work may wait for messages while a checkpoint or something to be sent has to wait for it.
-constexpr int64_t kWaitNs = 10 * kMillisecond;
+constexpr int64_t kWaitNs = 20 * kMillisecond;
 
 }  // namespace
 

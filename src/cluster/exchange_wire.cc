@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kNever = LinkSender::kNever;
 constexpr int64_t kAwayNs = 100 * kMillisecond;  // between two looks whether the server is back
+constexpr int64_t kLookNs = 500 * kMillisecond;  // at a stream that gives nothing
 constexpr size_t kRaisesAMessage = 4096;
 
 std::string SpillName(uint32_t to) { return fmt::format("links-to-{}", to); }
@@ -65,10 +66,10 @@ Status ExchangeWire::Open(const Manifest& manifest) {
     bytes.resize(std::min<size_t>(bytes.size(), section->files[0].length));
     ASSIGN_OR_RETURN(state, ExchangeState::Decode(bytes));
     if (state.cluster != options_.cluster_id || state.shard != options_.shard || state.shards != options_.shards) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: this is shard {} of {} of the cluster with id {:016x}, not shard {} of {} of {:016x}",
-                              dir_, state.shard, state.shards, state.cluster, options_.shard, options_.shards,
-                              options_.cluster_id));
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{}: this is shard {} of {} of the cluster with id {:016x}, not shard {} of {} of {:016x}", dir_,
+                      state.shard, state.shards, state.cluster, options_.shard, options_.shards, options_.cluster_id));
     }
   }
   std::vector<DiskQueue*> spill(options_.shards, nullptr);
@@ -93,11 +94,12 @@ Status ExchangeWire::Open(const Manifest& manifest) {
   ASSIGN_OR_RETURN(sender_, LinkSender::Create(transport_, sender));
   for (auto& [to, batch] : state.outbox) sender_->Resend(to, std::move(batch));
   boxes_.Count([&](ExchangeCounters& counters) { counters.resent = state.outbox.size(); });
-  ASSIGN_OR_RETURN(receiver_, LinkReceiver::Open(transport_,
-                                                 {.cluster = options_.cluster,
-                                                  .cluster_id = options_.cluster_id,
-                                                  .shard = options_.shard},
-                                                 std::move(state.position)));
+  ASSIGN_OR_RETURN(
+      receiver_,
+      LinkReceiver::Open(
+          transport_,
+          {.cluster = options_.cluster, .cluster_id = options_.cluster_id, .shard = options_.shard, .look_ns = kLookNs},
+          std::move(state.position)));
   boxes_.Begin(receiver_->position());
   boxes_.SetAllStored(false);
   report_.cluster = options_.cluster_id;
@@ -241,10 +243,8 @@ Status ExchangeWire::Report(int64_t now_ns) {
     report_at_ns_ = now_ns;
   }
   const EndDetector::Sums others = detector_.Others(options_.shard);
-  boxes_.SetElsewhere({.done = done_told_,
-                       .only_waits = detector_.OnlyWaits(),
-                       .pages = others.pages,
-                       .bytes = others.bytes});
+  boxes_.SetElsewhere(
+      {.done = done_told_, .only_waits = detector_.OnlyWaits(), .pages = others.pages, .bytes = others.bytes});
   return {};
 }
 

@@ -1,10 +1,11 @@
 // ExchangeWire: the worker of a shard's exchange (cluster_exchange.h): empties the boxes into the streams of the other
 // shards, fills them from the own stream, writes reports and reads those of others; and the parts of the checkpoint.
 //
-// Batches hold the shard's messages (docs/formats/crossing.md) and, as messages whose first byte is kRaises, the raises.
+// Batches hold the shard's messages (docs/formats/crossing.md) and, as messages whose first byte is kRaises, the
+// raises.
 //
 // A flush runs on the driver's thread, so it waits until the worker is not in the middle of something: at most one wait
-// of Work, or one question to the server. Then it takes what is in the box, closes all batches, and writes what is not
+// of Work, or, if the server takes questions and does not answer, a few times LinkTransport's longest wait. Then it takes what is in the box, closes all batches, and writes what is not
 // known to be stored. The queues on disk are flushed at the same moment, since batches move from there to the windows.
 //
 // Thread: Work one; the parts of Checkpointables the driver's. One lock, held by Work while it waits for the server.
@@ -81,10 +82,10 @@ class ExchangeWire : private Checkpointable {
   NoticeFilter filter_;
   std::vector<int64_t> open_since_ns_;  // by receiver: when its batch was begun; 0: it is empty
   EndDetector detector_;
-  ShardReport report_;  // as it was written last, or will be
-  bool done_told_ = false;  // the report that says so is stored
+  ShardReport report_;        // as it was written last, or will be
+  bool done_told_ = false;    // the report that says so is stored
   int64_t report_at_ns_ = 0;  // when the next one is due
-  LinkPosition trim_to_;  // of the committed checkpoint
+  LinkPosition trim_to_;      // of the committed checkpoint
   bool trim_wanted_ = false;
   Status failed_;
 

@@ -10,11 +10,6 @@
 #include "cluster/names.h"
 
 namespace portolan {
-namespace {
-
-constexpr int64_t kLookEveryNs = 500 * kMillisecond;
-
-}  // namespace
 std::string LinkPosition::Encode() const {
   std::string out;
   AppendLe<uint64_t>(out, static_cast<uint64_t>(created_ns));
@@ -157,18 +152,15 @@ Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const Sink& sink) {
     return std::unexpected<Error>(fetched.error());
   }
   if (*fetched == LinkFetch::kBroken) look_ = true;
-  if (*fetched == LinkFetch::kNothing) {
-    // Is the stream still the one that it was? That costs the server as much as many batches.
-    const int64_t now = transport_.NowNs();
-    if (now < look_again_ns_) return taken;
-    look_again_ns_ = now + kLookEveryNs;
-    const uint64_t last_before = stream_last_;
+  const int64_t now_ns = transport_.NowNs();
+  if (*fetched == LinkFetch::kNothing && (looked_ns_ == INT64_MIN || now_ns - looked_ns_ >= options_.look_ns)) {
+    looked_ns_ = now_ns;
+    // Is the stream still the one that it was?
     const Status ready = Look();
     if (!ready && ready.error().code() == ErrorCode::kClosed) return taken;
     RETURN_IF_ERROR(ready);
-    // What it had when it was looked at before was not handed over: something was lost on the way here. What came since
-    // then may still be on its way.
-    if (last_before > position_.sequence) transport_.FetchAnew();
+    // It has more than was handed over: something was lost on the way here.
+    if (stream_last_ > position_.sequence) transport_.FetchAnew();
   }
   return taken;
 }

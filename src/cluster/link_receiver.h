@@ -39,6 +39,7 @@ struct LinkReceiverOptions {
   std::string cluster;
   uint64_t cluster_id = 0;
   uint32_t shard = 0;
+  int64_t look_ns = 0;  // between two looks at a stream that gives nothing
 };
 
 class LinkReceiver {
@@ -74,7 +75,7 @@ class LinkReceiver {
   LinkBatchReader reader_;
   bool look_ = false;         // before the next fetch
   uint64_t stream_last_ = 0;  // its newest message when it was looked at
-  int64_t look_again_ns_ = 0;  // when the stream is looked at next, if nothing comes
+  int64_t looked_ns_ = INT64_MIN;
   uint64_t reconnects_ = 0;
   uint64_t trimmed_ = 0;
   uint64_t duplicates_ = 0;

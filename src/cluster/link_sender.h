@@ -4,7 +4,8 @@
 //   full      the stream takes no more: the batch is tried again every full_wait_ns, and the window fills
 //   away      the server is away: the same, until it is back; batches may then arrive twice and are dropped, by the
 //             server (by their id) or by the receiver (BatchLedger)
-//   spill     further batches go to a queue on disk, if there is one, until all queues hold spill_bytes; HasRoom says no
+//   spill     further batches go to a queue on disk, if there is one, until all queues hold spill_bytes; HasRoom says
+//   no
 //             then, or without a queue when the window is full. What is sent all the same is taken
 //   fenced    the shard is no longer this process's (may_send): nothing is sent any more. What left before that moment
 //             carries its epoch, and receivers refuse it once the new holder has begun
@@ -41,9 +42,9 @@ struct LinkSenderOptions {
   uint32_t sender = 0;  // this shard
   uint64_t epoch = 0;   // of the claim to it
   uint64_t window_bytes = uint64_t{4} << 20;
-  uint64_t spill_bytes = 0;             // of all queues
-  std::vector<DiskQueue*> spill = {};   // by receiver, null for the own one; empty: none. They outlive the sender
-  int64_t ack_wait_ns = 5 * kSecond;    // without an answer for so long, a batch is sent again
+  uint64_t spill_bytes = 0;            // of all queues
+  std::vector<DiskQueue*> spill = {};  // by receiver, null for the own one; empty: none. They outlive the sender
+  int64_t ack_wait_ns = 5 * kSecond;   // without an answer for so long, a batch is sent again
   int64_t full_wait_ns = 200 * kMillisecond;
   std::function<bool()> may_send = {};  // is the shard still ours? None: always
 };
@@ -70,7 +71,8 @@ class LinkSender {
   Status Pump();
 
   bool AllStored() const;
-  // Numbers of batches: up to `stored` the stream has everything; `sent` will be the last one's when the queue is empty.
+  // Numbers of batches: up to `stored` the stream has everything; `sent` will be the last one's when the queue is
+  // empty.
   uint64_t stored(uint32_t to) const { return lanes_[to]->window.stored(); }
   uint64_t sent(uint32_t to) const {
     const Lane& lane = *lanes_[to];

@@ -60,7 +60,8 @@ class LinkStreamTest : public ::testing::Test {
     return std::move(*sender);
   }
   Result<std::unique_ptr<LinkReceiver>> Receiver(const LinkPosition& position = {}) {
-    return LinkReceiver::Open(Transport(*connection_, 0), {.cluster = "web", .cluster_id = kCluster, .shard = 0}, position);
+    return LinkReceiver::Open(Transport(*connection_, 0), {.cluster = "web", .cluster_id = kCluster, .shard = 0},
+                              position);
   }
   // One batch with one message.
   static void SendOne(LinkSender& sender, const std::string& message) {

@@ -2,17 +2,17 @@
 // sim/cluster has one in virtual time. So everything that decides (windows, sending again, fencing, losses, the end of
 // the crawl) is the same code in both.
 //
-//   streams    one per receiving shard, stored by the server (link_stream.h). A batch that was published has exactly one
+//   streams    one per receiving shard, stored by the server (link_stream.h). A batch that was published has exactly
+//   one
 //              answer, sooner or later.
 //   datagrams  from shard to shard, not stored: may be lost, late, out of order, or come twice
 //   reports    one value per shard, kept by the server; a later one replaces it
 //
 // A transport belongs to one process that holds one shard.
 //
-// Thread: state, Tell and TakeTold any; the rest one owner. Calls that ask the server wait for its answer, for a bounded
-// time (seconds); kClosed: there was none.
-// Memory bound: what was published and not answered (the windows of LinkSender), one fetch of the own stream, and
-// kMaxTold datagrams; more of those are dropped.
+// Thread: state, Tell and TakeTold any; the rest one owner. Calls that ask the server wait for its answer, for a
+// bounded time (seconds); kClosed: there was none. Memory bound: what was published and not answered (the windows of
+// LinkSender), one fetch of the own stream, and kMaxTold datagrams; more of those are dropped.
 
 #pragma once
 

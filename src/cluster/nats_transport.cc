@@ -284,8 +284,8 @@ Status NatsTransport::OpenBucket() {
 Status NatsTransport::PutReport(std::string_view report) {
   RETURN_IF_ERROR(OpenBucket());
   uint64_t revision = 0;
-  const natsStatus s = kvStore_Put(&revision, store_, ReportKey(options_.shard).c_str(), report.data(),
-                                   static_cast<int>(report.size()));
+  const natsStatus s =
+      kvStore_Put(&revision, store_, ReportKey(options_.shard).c_str(), report.data(), static_cast<int>(report.size()));
   if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, "writing a report"));
   return {};
 }

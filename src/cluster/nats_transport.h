@@ -1,6 +1,6 @@
-// NatsTransport: LinkTransport on a nats-server with JetStream. Batches are published without waiting, the own stream is
-// read by a pull consumer without acknowledgements that is made anew after each reconnection, datagrams are messages of
-// core NATS, reports are keys of the cluster's bucket.
+// NatsTransport: LinkTransport on a nats-server with JetStream. Batches are published without waiting, the own stream
+// is read by a pull consumer without acknowledgements that is made anew after each reconnection, datagrams are messages
+// of core NATS, reports are keys of the cluster's bucket.
 //
 //   portolan.NAME.shard.K   the subject of shard K's stream
 //   portolan.NAME.mail.K    datagrams to shard K

@@ -82,7 +82,8 @@ Result<NoticeMail> NoticeMail::Decode(std::string_view bytes) {
   if (!reader.Read(magic) || !reader.Read(version)) return bad("too short");
   if (magic != kMailMagic) return bad("another magic number");
   if (version != kMailVersion) {
-    return Fail(ErrorCode::kUnsupported, fmt::format("notices of version {}: this program reads {}", version, kMailVersion));
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("notices of version {}: this program reads {}", version, kMailVersion));
   }
   if (!reader.Read(zero) || !reader.Read(receiver) || !reader.Read(sender) || !reader.Read(count) ||
       !reader.Read(crc) || !reader.Read(mail.cluster) || !reader.Read(mail.epoch)) {

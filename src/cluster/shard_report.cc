@@ -34,8 +34,8 @@ std::string ShardReport::Encode() const {
   std::string out;
   AppendLe<uint32_t>(out, kReportMagic);
   AppendLe<uint8_t>(out, kReportVersion);
-  AppendLe<uint8_t>(out, static_cast<uint8_t>((kept.idle ? kIdle : 0) | (only_waits ? kOnlyWaits : 0) |
-                                              (done ? kDone : 0)));
+  AppendLe<uint8_t>(out,
+                    static_cast<uint8_t>((kept.idle ? kIdle : 0) | (only_waits ? kOnlyWaits : 0) | (done ? kDone : 0)));
   AppendLe<uint16_t>(out, static_cast<uint16_t>(shard));
   AppendLe<uint32_t>(out, 0);
   AppendLe<uint64_t>(out, cluster);

@@ -34,8 +34,8 @@ struct ShardReport {
   uint64_t cluster = 0;
   uint32_t shard = 0;
   uint64_t epoch = 0;
-  uint64_t pages = 0;  // that count for max_pages, as now
-  uint64_t bytes = 0;  // received
+  uint64_t pages = 0;       // that count for max_pages, as now
+  uint64_t bytes = 0;       // received
   bool only_waits = false;  // nothing is left now but what waits for another attempt
   bool done = false;        // the crawl is done: it found all reports to fit
   Kept kept;

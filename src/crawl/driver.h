@@ -88,7 +88,7 @@ class Driver {
     Checkpointer& checkpointer;
     Outputs& outputs;
     std::vector<Shard*> shards;
-    ShardExchange* exchange = nullptr;              // null: there is one shard
+    ShardExchange* exchange = nullptr;         // null: there is one shard
     std::vector<Checkpointable*> others = {};  // structures that belong to no shard and no output
   };
 
@@ -218,8 +218,8 @@ class Driver {
   int64_t checkpoint_at_ns_ = kNever;
   int64_t copy_at_ns_ = kNever;  // when the next part of a checkpoint is copied
   bool checkpoint_due_ = false;
-  int64_t wanted_at_ns_ = kNever;     // other processes wait for a checkpoint: when it may begin
-  int64_t wanted_after_ns_ = 0;       // not before
+  int64_t wanted_at_ns_ = kNever;  // other processes wait for a checkpoint: when it may begin
+  int64_t wanted_after_ns_ = 0;    // not before
   int64_t checkpoint_started_ns_ = 0;
   int64_t checkpoint_stop_ns_ = 0;  // how long Start held up the shards
   int64_t checkpoint_copy_ns_ = 0;  // how long copying held up the shards, all parts together

@@ -1,5 +1,5 @@
-// ShardExchange: how the shards of a crawl reach each other. ExchangePort is the interface that a shard uses, this one the
-// one that the driver uses; MemoryExchange connects the shards of one process.
+// ShardExchange: how the shards of a crawl reach each other. ExchangePort is the interface that a shard uses, this one
+// the one that the driver uses; MemoryExchange connects the shards of one process.
 //
 // Three kinds of things cross:
 //   messages (crossing.h)  links, and robots.txt of other shards' domains. They need room: a shard that sends links

@@ -67,10 +67,11 @@ class OnePage : public FetchPort, public OutputPort, public ExchangePort {
   void Raise(uint32_t /*to*/, uint64_t /*pld*/) override {}
   void Tell(uint32_t to, const AddressNotice& notice) override {
     if (notice.kind == AddressNotice::Kind::kWanted) {
-      granted_.push_back({to, {.kind = AddressNotice::Kind::kGranted,
-                               .address = notice.address,
-                               .session = notice.session,
-                               .asked_ns = notice.asked_ns}});
+      granted_.push_back({to,
+                          {.kind = AddressNotice::Kind::kGranted,
+                           .address = notice.address,
+                           .session = notice.session,
+                           .asked_ns = notice.asked_ns}});
     }
   }
 

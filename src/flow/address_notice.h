@@ -19,8 +19,8 @@ namespace portolan {
 
 struct AddressNotice {
   enum class Kind : uint8_t {
-    kWanted = 1,    // to the owner: asks for the address, or for more time. All earlier sessions of the sender are over
-    kGranted = 2,   // from the owner: it is the receiver's, from `free_in_ns` on, for the time of a lease after it asked
+    kWanted = 1,   // to the owner: asks for the address, or for more time. All earlier sessions of the sender are over
+    kGranted = 2,  // from the owner: it is the receiver's, from `free_in_ns` on, for the time of a lease after it asked
     kRecalled = 3,  // from the owner: others want it; give it back after the next hit
     kReturned = 4,  // to the owner: the session is over; the address must not be hit before `free_in_ns` have passed
   };

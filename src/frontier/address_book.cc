@@ -40,16 +40,14 @@ void AddressBook::Wait(Entry& entry, uint32_t shard, const AddressNotice& notice
 void AddressBook::TellGrant(const Entry& entry, const Address& address, int64_t now_ns,
                             std::vector<AddressMail>& out) const {
   const int64_t free_in_ns = entry.free_ns > now_ns ? entry.free_ns - now_ns : 0;
-  out.push_back(
-      {entry.holder, {AddressNotice::Kind::kGranted, address, entry.session, entry.asked_ns, free_in_ns}});
+  out.push_back({entry.holder, {AddressNotice::Kind::kGranted, address, entry.session, entry.asked_ns, free_in_ns}});
 }
 
 void AddressBook::TellRecall(const Entry& entry, const Address& address, std::vector<AddressMail>& out) {
   out.push_back({entry.holder, {AddressNotice::Kind::kRecalled, address, entry.session, 0, 0}});
 }
 
-void AddressBook::OnWanted(uint32_t shard, const AddressNotice& notice, int64_t now_ns,
-                           std::vector<AddressMail>& out) {
+void AddressBook::OnWanted(uint32_t shard, const AddressNotice& notice, int64_t now_ns, std::vector<AddressMail>& out) {
   Entry& entry = Get(notice, now_ns);
   if (entry.holder == shard && notice.session < entry.session) return;
   if (entry.holder == shard && notice.session == entry.session) {
@@ -84,9 +82,8 @@ void AddressBook::OnWanted(uint32_t shard, const AddressNotice& notice, int64_t 
 void AddressBook::OnReturned(uint32_t shard, const AddressNotice& notice, int64_t now_ns,
                              std::vector<AddressMail>& out) {
   Entry& entry = Get(notice, now_ns);
-  std::erase_if(entry.line, [&](const Waiter& waiter) {
-    return waiter.shard == shard && waiter.session <= notice.session;
-  });
+  std::erase_if(entry.line,
+                [&](const Waiter& waiter) { return waiter.shard == shard && waiter.session <= notice.session; });
   if (entry.holder == shard && entry.session == notice.session) {
     const int64_t free_in_ns = terms_.lease_ns > 0 ? ByOtherClock(notice.free_in_ns) : notice.free_in_ns;
     entry.free_ns = std::max(entry.free_ns, now_ns + free_in_ns);
@@ -106,8 +103,7 @@ void AddressBook::Serve(Entry& entry, const Address& address, int64_t now_ns, st
   entry.holder = first.shard;
   entry.session = first.session;
   entry.asked_ns = first.asked_ns;
-  entry.until_ns =
-      terms_.lease_ns > 0 ? now_ns + ByOtherClock(terms_.lease_ns) : std::numeric_limits<int64_t>::max();
+  entry.until_ns = terms_.lease_ns > 0 ? now_ns + ByOtherClock(terms_.lease_ns) : std::numeric_limits<int64_t>::max();
   entry.line.pop_front();
   TellGrant(entry, address, now_ns, out);
   entry.recalled = !entry.line.empty();

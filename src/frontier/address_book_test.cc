@@ -49,8 +49,8 @@ class AddressBookTest : public testing::Test {
     ASSERT_EQ(out.size(), expected.size());
     for (size_t i = 0; i < out.size(); ++i) {
       EXPECT_EQ(out[i].shard, expected[i].shard) << i;
-      EXPECT_EQ(out[i].notice, expected[i].notice) << i << ": kind " << static_cast<int>(out[i].notice.kind)
-                                                   << ", free in " << out[i].notice.free_in_ns;
+      EXPECT_EQ(out[i].notice, expected[i].notice)
+          << i << ": kind " << static_cast<int>(out[i].notice.kind) << ", free in " << out[i].notice.free_in_ns;
     }
   }
 

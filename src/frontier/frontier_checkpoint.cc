@@ -23,7 +23,8 @@ Result<std::unique_ptr<Frontier>> Frontier::Open(Env& env, const Manifest& manif
   }
   if (options.lease_ns < 0 || (options.lease_ns > 0 && (options.lease_retry_ns <= 0 || options.epoch == 0 ||
                                                         options.lease_ns / 4 < options.lease_retry_ns))) {
-    return Fail(ErrorCode::kInvalidArgument, "frontier: a lease of addresses needs an epoch and time for four attempts");
+    return Fail(ErrorCode::kInvalidArgument,
+                "frontier: a lease of addresses needs an epoch and time for four attempts");
   }
   std::unique_ptr<Frontier> frontier(new Frontier(env, manifest.dir(), options));
   if (options.lease_ns > 0 && options.epoch > 1) {

@@ -24,9 +24,7 @@ int64_t HostGap(const PolitenessOptions& options, int64_t crawl_delay_ns, int64_
   return std::max(options.min_delay_ns, std::min(gap, options.max_delay_ns));
 }
 
-int64_t LongestHold(const PolitenessOptions& options) {
-  return std::max(options.ip_hold_max_ns, options.ip_delay_ns);
-}
+int64_t LongestHold(const PolitenessOptions& options) { return std::max(options.ip_hold_max_ns, options.ip_delay_ns); }
 
 int64_t BackOff(int64_t first_ns, uint32_t times_before, int64_t max_ns) {
   int64_t wait = std::max<int64_t>(first_ns, 0);

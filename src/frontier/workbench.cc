@@ -315,7 +315,8 @@ void Workbench::RestoreClock(const Address& address, int64_t free_ns) {
 
 Status Workbench::CheckInvariants() const {
   const auto broken = [](std::string what) { return Fail(ErrorCode::kCorrupt, "workbench: " + std::move(what)); };
-  if (!top_.Ordered() || !idle_.Ordered() || !lease_timers_.Ordered()) return broken("a heap of addresses is out of order");
+  if (!top_.Ordered() || !idle_.Ordered() || !lease_timers_.Ordered())
+    return broken("a heap of addresses is out of order");
   size_t used = 0;
   size_t offering = 0;
   size_t idle = 0;

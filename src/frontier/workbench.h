@@ -15,9 +15,9 @@
 // granted. One that other shards want is returned after its next hit: when the answers ended, at the latest when the
 // hits have held it for ip_hold_max; and at once if no host here could be hit as soon as the address is free.
 //
-// If leases end (LeaseTerms::lease_ns), more time is asked for when half of it is over, as long as the address has hosts
-// or requests, and a question without an answer is repeated. A lease that ended is lost, whatever still arrives: the
-// next use is a new session.
+// If leases end (LeaseTerms::lease_ns), more time is asked for when half of it is over, as long as the address has
+// hosts or requests, and a question without an answer is repeated. A lease that ended is lost, whatever still arrives:
+// the next use is a new session.
 //
 // Invariants: an address is in the top heap if and only if it has hosts that can be hit and is neither asked for nor
 // about to be returned; its time and sequence are those of the best of them. One without any host is kept until its own
@@ -62,13 +62,13 @@ class Workbench {
     bool used = false;
     bool running = false;  // whether it is in running_
     Lease lease = Lease::kHeld;
-    bool recalled = false;                     // other shards want it
-    bool hit = false;                          // whether it was hit since it was granted
-    uint64_t session = 0;                      // the newest one
-    int64_t asked_ns = 0;                      // when it was last asked for
-    int64_t until_ns = kNever;                 // of a lease that is held: its end
+    bool recalled = false;                       // other shards want it
+    bool hit = false;                            // whether it was hit since it was granted
+    uint64_t session = 0;                        // the newest one
+    int64_t asked_ns = 0;                        // when it was last asked for
+    int64_t until_ns = kNever;                   // of a lease that is held: its end
     uint32_t lease_place = TimedHeap::kOutside;  // in lease_timers_
-    uint32_t due_place = TimedHeap::kOutside;  // in due_
+    uint32_t due_place = TimedHeap::kOutside;    // in due_
     TimedHeap hosts;
   };
   static constexpr size_t kIpBytes = sizeof(Ip) + 48 + 3 * sizeof(TimedNode) + 32;
