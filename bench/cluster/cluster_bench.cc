@@ -221,6 +221,7 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
                                 {"bare_links_per_cpu_s", count / bare_processor},
                                 {"bare_bytes", bare_bytes},
                                 {"send_to_bare", bare_wall / send_wall},
+                                {"efficiency", divided.is_object() ? divided["efficiency"] : nlohmann::ordered_json()},
                                 {"crawls", divided}};
 }
 

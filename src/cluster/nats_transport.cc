@@ -232,7 +232,8 @@ Result<LinkFetch> NatsTransport::Fetch(uint64_t from, int64_t max_wait_ns, const
     Unsubscribe();
     return LinkFetch::kSome;
   }
-  if (s != NATS_OK && s != NATS_TIMEOUT) {
+  // NATS_NOT_FOUND: nothing came in that time; the server says so with either status.
+  if (s != NATS_OK && s != NATS_TIMEOUT && s != NATS_NOT_FOUND) {
     Unsubscribe();
     return LinkFetch::kBroken;
   }
