@@ -98,8 +98,7 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
       crawl->ports_.push_back(
           std::make_unique<WatchedPort>(crawl->exchange_->port(shard.shard), shard.shard, crawl->options_.on_message));
     }
-    const ShardPorts ports{crawl->routes_->port(seat), writes,
-                           crawl->exchange_ ? crawl->ports_.back().get() : nullptr};
+    const ShardPorts ports{crawl->routes_->port(seat), writes, crawl->exchange_ ? crawl->ports_.back().get() : nullptr};
     ASSIGN_OR_RETURN(auto opened,
                      Shard::Open(crawl->env_, *crawl->manifest_, crawl->merges_, ports, shard, crawl->Now()));
     parts.shards.push_back(opened.get());

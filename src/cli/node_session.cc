@@ -33,7 +33,7 @@ namespace portolan {
 namespace {
 
 constexpr int64_t kStepNs = 100 * kMillisecond;         // between two looks at the engines
-constexpr int64_t kGiveBackNs = 20 * kMillisecond;  // between two looks whether leases are given back
+constexpr int64_t kGiveBackNs = 20 * kMillisecond;      // between two looks whether leases are given back
 constexpr int64_t kLookNs = kSecond;                    // between two looks at the bucket
 constexpr int64_t kStatusNs = 2 * kSecond;              // between two reports of a shard
 constexpr int64_t kAgainNs = 2 * kSecond;               // before a shard that broke off is claimed anew

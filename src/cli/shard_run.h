@@ -40,8 +40,8 @@ struct ShardRunOptions {
   NatsOptions nats;
   uint32_t shard = 0;
   uint64_t epoch = 0;
-  uint64_t history = 0;        // of the shard's files here (node_copies.h)
-  std::function<bool()> held;  // does this process still hold the shard, in that epoch? Any thread
+  uint64_t history = 0;               // of the shard's files here (node_copies.h)
+  std::function<bool()> held;         // does this process still hold the shard, in that epoch? Any thread
   std::function<void()> on_end = {};  // called when ended() is true. On the run's thread
 };
 

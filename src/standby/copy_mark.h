@@ -1,9 +1,9 @@
-// CopyMark: the file `copy` in a directory that holds a copy of a crawl and not the crawl itself: which history its bytes
-// belong to, and whether it is whole.
+// CopyMark: the file `copy` in a directory that holds a copy of a crawl and not the crawl itself: which history its
+// bytes belong to, and whether it is whole.
 //
-// Two machines may have files of the same names that were equal once and differ since: one went on from a copy while the
-// other one had written more. So each history has a random number, which is new when a crawl begins and when one goes on
-// from a copy, and bytes of two directories are taken for equal only if they are of the same history.
+// Two machines may have files of the same names that were equal once and differ since: one went on from a copy while
+// the other one had written more. So each history has a random number, which is new when a crawl begins and when one
+// goes on from a copy, and bytes of two directories are taken for equal only if they are of the same history.
 //
 //   "whole 00f1e2d3c4b5a697"     a whole copy of a checkpoint of that history, and perhaps newer bytes of it
 //   "partial 00f1e2d3c4b5a697"   never was whole: no crawl may begin here

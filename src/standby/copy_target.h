@@ -27,8 +27,8 @@
 #include "base/result.h"
 #include "io/env.h"
 #include "standby/checkpoint_files.h"
-#include "standby/copy_message.h"
 #include "standby/copy_mark.h"
+#include "standby/copy_message.h"
 
 namespace portolan {
 
@@ -77,7 +77,7 @@ class CopyTarget {
   const CopyTargetOptions options_;
   const Ask ask_;
   std::optional<CopyMark> mark_;
-  uint64_t asked_ = 0;     // sequence of the list in use
+  uint64_t asked_ = 0;          // sequence of the list in use
   uint64_t asked_history_ = 0;  // and its history
   uint64_t sequence_ = 0;
 };
