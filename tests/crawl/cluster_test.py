@@ -6,6 +6,7 @@ usage: cluster_test.py PORTOLAN
     fetched and archived once, the gaps between requests to hosts and addresses hold over all nodes, and no process is
     left;
   - the verbs: init, node, status, pause, resume, move, stop;
+  - a node whose machine is gone: another one goes on from its copy;
   - what is refused, and what is waited for.
 """
 
@@ -178,14 +179,10 @@ class Verbs(Base):
             self.addCleanup(nodes["beta"].process.kill)
             moved = crawls.run(PROGRAM, "cluster", "move", shard, "beta", "--cluster", "test", "--nats", nats.url)
             self.assertEqual(moved.returncode, 0, moved.stderr)
-            crawls.wait_until(lambda: clusters.status(PROGRAM, nats)["shards"][shard]["state"] == "stopped, for beta", 30,
-                              "the shard is stopped")
             name = f"shard-{shard:02}"
-            shutil.copytree(self.folder / "alpha" / name, self.folder / "beta" / "copy")
-            (self.folder / "beta" / "copy").rename(self.folder / "beta" / name)
+            crawls.wait_until(lambda: clusters.status(PROGRAM, nats)["shards"][shard]["node"] == "beta", 40,
+                              "beta has copied the shard and taken it")
             crawls.run(PROGRAM, "cluster", "resume", "--cluster", "test", "--nats", nats.url)
-            crawls.wait_until(lambda: clusters.status(PROGRAM, nats)["shards"][shard]["node"] == "beta", 30,
-                              "beta has the shard")
             # A stop ends the nodes; they end again until the cluster is resumed.
             crawls.run(PROGRAM, "cluster", "stop", "--cluster", "test", "--nats", nats.url)
             for node in nodes.values():
@@ -201,6 +198,30 @@ class Verbs(Base):
             shutil.rmtree(self.folder / "alpha" / name)  # the files that were left behind
             self.judge(web, self.folder)
             self.assertEqual(clusters.status(PROGRAM, nats)["shards_done"], 4)
+
+
+class Copies(Base):
+    def test_a_node_whose_disk_is_gone_is_taken_over_from_the_copy(self):
+        with clusters.Nats(self.folder / "nats") as nats, crawls.Web(PROGRAM, self.folder, *world(4000)) as web:
+            self.init(nats, web, "--lease", "2s", "--takeover", "5s", shards=2)
+            alpha = clusters.Node(PROGRAM, nats, self.folder, "alpha", "--capacity", 1, "--memory", "512M")
+            self.addCleanup(alpha.process.kill)
+            crawls.wait_until(lambda: clusters.status(PROGRAM, nats)["shards"], 20, "the cluster answers")
+            crawls.wait_until(lambda: any(one["holder"] == "alpha" for one in clusters.status(PROGRAM, nats)["shards"]),
+                              20, "alpha has a shard")
+            shard = next(one["shard"] for one in clusters.status(PROGRAM, nats)["shards"] if one["holder"] == "alpha")
+            beta = clusters.Node(PROGRAM, nats, self.folder, "beta", "--capacity", 2, "--copies", 1, "--memory", "512M")
+            self.addCleanup(beta.process.kill)
+            mark = self.folder / "beta" / f"shard-{shard:02}" / "copy"
+            crawls.wait_until(lambda: mark.exists() and mark.read_text().startswith("whole"), 40, "the copy is whole")
+            crawls.wait_until(lambda: clusters.status(PROGRAM, nats)["shards"][shard]["pages"] > 100, 40, "alpha fetches")
+            alpha.kill()
+            shutil.rmtree(alpha.dir)
+            code, summary, messages = beta.end(LIMIT)
+            self.assertEqual((code, summary["state"]), (0, "done"), messages)
+            self.assertIn("taking the shard over", messages)
+            self.assertEqual([one["node"] for one in clusters.status(PROGRAM, nats)["shards"]], ["beta", "beta"])
+            self.judge(web, self.folder)
 
 
 class BadInput(Base):
