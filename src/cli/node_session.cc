@@ -30,7 +30,7 @@ namespace portolan {
 namespace {
 
 constexpr int64_t kStepNs = 100 * kMillisecond;         // between two looks at the engines
-constexpr int64_t kGiveBackNs = 20 * kMillisecond;  // between two looks whether leases are given back
+constexpr int64_t kGiveBackNs = 20 * kMillisecond;      // between two looks whether leases are given back
 constexpr int64_t kLookNs = kSecond;                    // between two looks at the bucket
 constexpr int64_t kStatusNs = 2 * kSecond;              // between two reports of a shard
 constexpr int64_t kAgainNs = 2 * kSecond;               // before a shard that broke off is claimed anew
@@ -67,6 +67,7 @@ class NodeSession {
   Status Begin(uint32_t shard, uint64_t epoch);
   Status TakePlace(uint32_t shard);
   Status OnEnd(uint32_t shard);
+  Status Leave(uint32_t shard);
   void Want(uint32_t shard, bool wanted);
   void GiveBack(uint32_t shard);
   void Report(uint32_t index);
@@ -299,6 +300,23 @@ Status NodeSession::Begin(uint32_t index, uint64_t epoch) {
   return {};
 }
 
+// The directory gets a new number before it is copied: copies that were made while its engine ran have the old one.
+Status NodeSession::Leave(uint32_t index) {
+  ASSIGN_OR_RETURN(const auto random, SystemRandomWords());
+  PlaceRecord record = *shards_[index].place;
+  record.files = random[0] | 1;
+  RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index),
+                                  {.cluster = options_.cluster,
+                                   .id = cluster_.store->id(),
+                                   .shard = index,
+                                   .shards = cluster_.settings.shards,
+                                   .files = record.files}));
+  RETURN_IF_ERROR(WritePlace(index, record));
+  Log(LogLevel::kInfo, "a shard is stopped: copy its directory to the other node",
+      {{"shard", index}, {"directory", DirOf(index)}, {"to", record.to}});
+  return {};
+}
+
 // Errors end the node, except those after which the shard is claimed anew.
 Status NodeSession::OnEnd(uint32_t index) {
   Shard& shard = shards_[index];
@@ -324,24 +342,12 @@ Status NodeSession::OnEnd(uint32_t index) {
     GiveBack(index);
     return {};
   }
-  GiveBack(index);
   if (end) {  // stopped
-    if (!std::exchange(shard.leaving, false) || !shard.place) return {};
-    // Copies that were made while it ran have the old number.
-    ASSIGN_OR_RETURN(const auto random, SystemRandomWords());
-    PlaceRecord record = *shard.place;
-    record.files = random[0] | 1;
-    RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index),
-                                    {.cluster = options_.cluster,
-                                     .id = cluster_.store->id(),
-                                     .shard = index,
-                                     .shards = cluster_.settings.shards,
-                                     .files = record.files}));
-    RETURN_IF_ERROR(WritePlace(index, record));
-    Log(LogLevel::kInfo, "a shard is stopped: copy its directory to the other node",
-        {{"shard", index}, {"directory", DirOf(index)}, {"to", record.to}});
-    return {};
+    const Status left = std::exchange(shard.leaving, false) && shard.place ? Leave(index) : Status();
+    GiveBack(index);  // after that: who sees it free may copy it
+    return left;
   }
+  GiveBack(index);
   shard.leaving = false;
   if (end.error().code() == ErrorCode::kClosed || end.error().code() == ErrorCode::kNoSpace) {
     shard.not_before_ns = Now() + kAgainNs;
