@@ -77,6 +77,7 @@ class NodeSession {
   Status Begin(uint32_t shard, uint64_t epoch);
   Status TakePlace(uint32_t shard);
   Status OnEnd(uint32_t shard);
+  Status Leave(uint32_t shard);
   void Want(uint32_t shard, bool wanted);
   void GiveBack(uint32_t shard);
   void Report(uint32_t index);
@@ -383,6 +384,18 @@ Status NodeSession::Begin(uint32_t index, uint64_t epoch) {
   return {};
 }
 
+// The directory gets a new number before it is copied: copies that were made while its engine ran have the old one.
+Status NodeSession::Leave(uint32_t index) {
+  ASSIGN_OR_RETURN(const auto random, SystemRandomWords());
+  PlaceRecord record = *shards_[index].place;
+  record.files = random[0] | 1;
+  RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index), As(index, record.files)));
+  RETURN_IF_ERROR(WritePlace(index, record));
+  Log(LogLevel::kInfo, "a shard is stopped: the other node copies its files",
+      {{"shard", index}, {"directory", DirOf(index)}, {"to", record.to}});
+  return GiveAway(index);
+}
+
 // Errors end the node, except those after which the shard is claimed anew.
 Status NodeSession::OnEnd(uint32_t index) {
   Shard& shard = shards_[index];
@@ -408,20 +421,12 @@ Status NodeSession::OnEnd(uint32_t index) {
     GiveBack(index);
     return {};
   }
-  GiveBack(index);
   if (end) {  // stopped
-    if (!std::exchange(shard.leaving, false) || !shard.place) return {};
-    // Copies that were made while it ran have the old number.
-    ASSIGN_OR_RETURN(const auto random, SystemRandomWords());
-    PlaceRecord record = *shard.place;
-    record.files = random[0] | 1;
-    RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index), As(index, record.files)));
-    RETURN_IF_ERROR(WritePlace(index, record));
-    RETURN_IF_ERROR(GiveAway(index));
-    Log(LogLevel::kInfo, "a shard is stopped: copy its directory to the other node",
-        {{"shard", index}, {"directory", DirOf(index)}, {"to", record.to}});
-    return {};
+    const Status left = std::exchange(shard.leaving, false) && shard.place ? Leave(index) : Status();
+    GiveBack(index);  // after that: who sees it free may copy it
+    return left;
   }
+  GiveBack(index);
   shard.leaving = false;
   if (end.error().code() == ErrorCode::kClosed || end.error().code() == ErrorCode::kNoSpace) {
     shard.not_before_ns = Now() + kAgainNs;
