@@ -39,8 +39,7 @@ void AddNatsFlags(VerbApp& app, NatsFlags& flags) {
   app->add_option("--nats-creds", flags.creds, "Credentials of a NATS account (JWT and seed)")->type_name("FILE");
 }
 
-Result<std::unique_ptr<NatsConnection>> ConnectToNats(const NatsOptions& options,
-                                                      StopRequest* stop) {
+Result<std::unique_ptr<NatsConnection>> ConnectToNats(const NatsOptions& options, StopRequest* stop) {
   int64_t told_ns = -kTellAwayNs;
   StopRequest never;
   const auto wait = [&](const NatsWait& waited) {
@@ -70,7 +69,8 @@ Result<OpenCluster> OpenClusterOf(const NatsOptions& options, const std::string&
       break;
     }
     // The server went away again: wait for it, too.
-    if (store.error().code() != ErrorCode::kClosed || (stop != nullptr && stop->made())) return std::unexpected(store.error());
+    if (store.error().code() != ErrorCode::kClosed || (stop != nullptr && stop->made()))
+      return std::unexpected(store.error());
   }
   auto settings = DecodeClusterSettings(open.store->settings());
   if (!settings) return std::unexpected(std::move(settings).error().Context(fmt::format("cluster {}", cluster)));

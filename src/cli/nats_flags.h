@@ -33,8 +33,7 @@ void AddNatsFlags(VerbApp& app, NatsFlags& flags);
 
 // Connects. While the server is away it says so, once and then every half minute, and goes on trying until it
 // is asked to stop (kClosed). `stop` may be null.
-Result<std::unique_ptr<NatsConnection>> ConnectToNats(const NatsOptions& options,
-                                                      StopRequest* stop = nullptr);
+Result<std::unique_ptr<NatsConnection>> ConnectToNats(const NatsOptions& options, StopRequest* stop = nullptr);
 
 // Prints "portolan: …" and returns the exit code: no answer from NATS is a system error.
 int ComplainOfNats(const Error& error);

@@ -30,7 +30,7 @@ struct NodeIdentityOptions {
   std::string name;  // empty: the directory's, or this machine's
   std::string version;
   uint32_t capacity = 1;
-  int64_t watch_ns = 0;  // how long a record that another process left is watched
+  int64_t watch_ns = 0;         // how long a record that another process left is watched
   StopRequest* stop = nullptr;  // ends the watching
 };
 

@@ -259,7 +259,8 @@ Status NodeSession::TakePlace(uint32_t index) {
                                    .id = cluster_.store->id(),
                                    .shard = index,
                                    .shards = cluster_.settings.shards,
-                                   .files = files}));
+                                   .files = files,
+                                   .before = here ? here->files : uint64_t{0}}));
   return WritePlace(index, {.node = identity_->name(), .files = files, .to = {}, .done = false});
 }
 
@@ -304,13 +305,14 @@ Status NodeSession::Begin(uint32_t index, uint64_t epoch) {
 Status NodeSession::Leave(uint32_t index) {
   ASSIGN_OR_RETURN(const auto random, SystemRandomWords());
   PlaceRecord record = *shards_[index].place;
-  record.files = random[0] | 1;
+  const uint64_t before = std::exchange(record.files, random[0] | 1);
   RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index),
                                   {.cluster = options_.cluster,
                                    .id = cluster_.store->id(),
                                    .shard = index,
                                    .shards = cluster_.settings.shards,
-                                   .files = record.files}));
+                                   .files = record.files,
+                                   .before = before}));
   RETURN_IF_ERROR(WritePlace(index, record));
   Log(LogLevel::kInfo, "a shard is stopped: copy its directory to the other node",
       {{"shard", index}, {"directory", DirOf(index)}, {"to", record.to}});
@@ -345,7 +347,8 @@ Status NodeSession::OnEnd(uint32_t index) {
   if (end) {  // stopped
     const Status left = std::exchange(shard.leaving, false) && shard.place ? Leave(index) : Status();
     GiveBack(index);  // after that: who sees it free may copy it
-    return left;
+    // Without an answer of NATS it stays where it is, and is asked to move again.
+    return left || left.error().code() != ErrorCode::kClosed ? left : Status();
   }
   GiveBack(index);
   shard.leaving = false;

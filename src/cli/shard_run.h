@@ -39,7 +39,7 @@ struct ShardRunOptions {
   NatsOptions nats;
   uint32_t shard = 0;
   uint64_t epoch = 0;
-  std::function<bool()> held;  // does this process still hold the shard, in that epoch? Any thread
+  std::function<bool()> held;         // does this process still hold the shard, in that epoch? Any thread
   std::function<void()> on_end = {};  // called when ended() is true. On the run's thread
 };
 

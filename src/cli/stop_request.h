@@ -1,5 +1,5 @@
-// StopRequest: that a program was asked to stop, as something to wait for: a wait ends as soon as the request comes. Alarm:
-// the same for a loop that looks at things from time to time, and sooner when something has happened.
+// StopRequest: that a program was asked to stop, as something to wait for: a wait ends as soon as the request comes.
+// Alarm: the same for a loop that looks at things from time to time, and sooner when something has happened.
 //
 // Thread: any.
 

@@ -147,6 +147,12 @@ Status ExchangeWire::Step(int64_t max_wait_ns, bool* busy) {
   TakeTold();
   if (trim_wanted_) {
     const Status trimmed = receiver_->Trim(trim_to_);
+    if (!trimmed && trimmed.error().code() == ErrorCode::kNotFound) {
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("its stream is gone: all links on their way to it, after batch {} of "
+                              "the stream, are lost",
+                              trim_to_.sequence));
+    }
     if (!trimmed && trimmed.error().code() != ErrorCode::kClosed) return trimmed;
     trim_wanted_ = !trimmed;
   }

@@ -5,8 +5,9 @@
 // raises.
 //
 // A flush runs on the driver's thread, so it waits until the worker is not in the middle of something: at most one wait
-// of Work, or, if the server takes questions and does not answer, a few times LinkTransport's longest wait. Then it takes what is in the box, closes all batches, and writes what is not
-// known to be stored. The queues on disk are flushed at the same moment, since batches move from there to the windows.
+// of Work, or, if the server takes questions and does not answer, a few times LinkTransport's longest wait. Then it
+// takes what is in the box, closes all batches, and writes what is not known to be stored. The queues on disk are
+// flushed at the same moment, since batches move from there to the windows.
 //
 // Thread: Work one; the parts of Checkpointables the driver's. One lock, held by Work while it waits for the server.
 // Memory bound, durability: cluster_exchange.h.
