@@ -337,11 +337,13 @@ Status NodeSession::TakePlace(uint32_t index) {
   ASSIGN_OR_RETURN(const auto random, SystemRandomWords());
   const uint64_t files = random[0] | 1;
   copies_->Stop(index);
+  ShardPlace mark = As(index, files);
+  mark.before = here ? here->files : 0;
   ASSIGN_OR_RETURN(const std::optional<CopyMark> copy, ReadCopyMark(Env::Posix(), DirOf(index)));
   if (copy) {
-    RETURN_IF_ERROR(AdoptCopy(Env::Posix(), DirOf(index), As(index, files), ConfigOfShard(config_, index)));
+    RETURN_IF_ERROR(AdoptCopy(Env::Posix(), DirOf(index), mark, ConfigOfShard(config_, index)));
   } else {
-    RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index), As(index, files)));
+    RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index), mark));
   }
   return WritePlace(index, {.node = identity_->name(), .files = files, .to = {}, .done = false});
 }
@@ -388,8 +390,9 @@ Status NodeSession::Begin(uint32_t index, uint64_t epoch) {
 Status NodeSession::Leave(uint32_t index) {
   ASSIGN_OR_RETURN(const auto random, SystemRandomWords());
   PlaceRecord record = *shards_[index].place;
-  record.files = random[0] | 1;
-  RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index), As(index, record.files)));
+  ShardPlace mark = As(index, random[0] | 1);
+  mark.before = std::exchange(record.files, mark.files);
+  RETURN_IF_ERROR(WriteShardPlace(Env::Posix(), DirOf(index), mark));
   RETURN_IF_ERROR(WritePlace(index, record));
   Log(LogLevel::kInfo, "a shard is stopped: the other node copies its files",
       {{"shard", index}, {"directory", DirOf(index)}, {"to", record.to}});
@@ -424,7 +427,8 @@ Status NodeSession::OnEnd(uint32_t index) {
   if (end) {  // stopped
     const Status left = std::exchange(shard.leaving, false) && shard.place ? Leave(index) : Status();
     GiveBack(index);  // after that: who sees it free may copy it
-    return left;
+    // Without an answer of NATS it stays where it is, and is asked to move again.
+    return left || left.error().code() != ErrorCode::kClosed ? left : Status();
   }
   GiveBack(index);
   shard.leaving = false;

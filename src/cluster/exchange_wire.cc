@@ -158,6 +158,12 @@ Status ExchangeWire::Trim() {
   const std::optional<uint64_t> copied = options_.copied ? options_.copied() : std::nullopt;
   const uint64_t sequence = std::min(trim_to_.sequence, copied.value_or(trim_to_.sequence));
   const Status trimmed = receiver_->Trim(sequence);
+  if (!trimmed && trimmed.error().code() == ErrorCode::kNotFound) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("its stream is gone: all links on their way to it, after batch {} of the "
+                            "stream, are lost",
+                            sequence));
+  }
   if (!trimmed && trimmed.error().code() != ErrorCode::kClosed) return trimmed;
   trim_wanted_ = !trimmed || sequence < trim_to_.sequence;
   return {};

@@ -95,7 +95,7 @@ TEST(ShardPlaceTest, AMarkIsReadBackAndNothingElseIs) {
   EXPECT_EQ(ReadShardPlace(env, "d").value(), place);
   ASSERT_TRUE(ReplaceFile(env, "d/cluster", EncodeShardPlace(place) + "more"));
   EXPECT_EQ(ReadShardPlace(env, "d").error().code(), ErrorCode::kCorrupt);
-  EXPECT_FALSE(DecodeShardPlace("portolan-shard 1 cluster=web id=7 shard=16 shards=16 files=1\n"));
+  EXPECT_FALSE(DecodeShardPlace("portolan-shard 1 cluster=web id=7 shard=16 shards=16 files=1 before=0\n"));
   EXPECT_EQ(ShardDirName(3), "shard-03");
   EXPECT_EQ(ShardOfDirName("shard-03"), 3U);
   EXPECT_EQ(ShardOfDirName("shard-120"), 120U);
@@ -125,6 +125,12 @@ TEST(ShardPlaceTest, AShardIsClaimedWhereItsFilesAreAndNowhereElse) {
   EXPECT_EQ(wish("beta", older, moves), ClaimWish::kCopyMissing);  // a copy from before it was stopped
   EXPECT_EQ(wish("beta", here, moves), ClaimWish::kClaim);
   EXPECT_EQ(wish("gamma", here, moves), ClaimWish::kElsewhere);
+  // Killed after the mark was written and before the bucket was.
+  ShardPlace newer = here;
+  newer.files = 11;
+  newer.before = 10;
+  EXPECT_EQ(wish("alpha", newer, at_alpha), ClaimWish::kClaim);
+  EXPECT_EQ(wish("beta", newer, moves), ClaimWish::kClaim);
   PlaceRecord done = at_alpha;
   done.done = true;
   EXPECT_EQ(wish("alpha", here, done), ClaimWish::kDone);

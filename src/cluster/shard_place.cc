@@ -14,8 +14,8 @@ constexpr size_t kMostDigits = 3;
 }  // namespace
 
 std::string EncodeShardPlace(const ShardPlace& place) {
-  return fmt::format("portolan-shard 1 cluster={} id={:016x} shard={} shards={} files={:016x}\n", place.cluster,
-                     place.id, place.shard, place.shards, place.files);
+  return fmt::format("portolan-shard 1 cluster={} id={:016x} shard={} shards={} files={:016x} before={:016x}\n",
+                     place.cluster, place.id, place.shard, place.shards, place.files, place.before);
 }
 
 std::optional<ShardPlace> DecodeShardPlace(std::string_view text) {
@@ -23,15 +23,16 @@ std::optional<ShardPlace> DecodeShardPlace(std::string_view text) {
   char name[65] = {};
   unsigned long long id = 0;
   unsigned long long files = 0;
+  unsigned long long before = 0;
   unsigned shard = 0;
   unsigned shards = 0;
   const std::string line(text);
-  if (std::sscanf(line.c_str(), "portolan-shard 1 cluster=%64s id=%16llx shard=%u shards=%u files=%16llx", name, &id,
-                  &shard, &shards, &files) != 5 ||
+  if (std::sscanf(line.c_str(), "portolan-shard 1 cluster=%64s id=%16llx shard=%u shards=%u files=%16llx before=%16llx",
+                  name, &id, &shard, &shards, &files, &before) != 6 ||
       shard >= shards) {
     return std::nullopt;
   }
-  ShardPlace place{.cluster = name, .id = id, .shard = shard, .shards = shards, .files = files};
+  ShardPlace place{.cluster = name, .id = id, .shard = shard, .shards = shards, .files = files, .before = before};
   // What was read must be all of it.
   if (EncodeShardPlace(place) != line) return std::nullopt;
   return place;
@@ -69,7 +70,7 @@ ClaimWish WishFor(const std::string& node, const std::optional<ShardPlace>& here
                   const std::optional<PlaceRecord>& record) {
   if (!record) return ClaimWish::kClaim;  // nobody has begun it
   if (record->done) return ClaimWish::kDone;
-  const bool same_files = here && here->files == record->files;
+  const bool same_files = here && (here->files == record->files || here->before == record->files);
   if (!record->to.empty() && record->to != record->node) {
     if (record->to != node) return record->node == node ? ClaimWish::kMovesAway : ClaimWish::kElsewhere;
     return same_files ? ClaimWish::kClaim : ClaimWish::kCopyMissing;

@@ -1,8 +1,9 @@
 // ShardPlace: the mark in the directory of a cluster's shard (file `cluster`): which shard of which cluster its files
 // are, and the random number under which the bucket knows this directory (PlaceRecord::files).
 //
-//   "portolan-shard 1 cluster=web id=0123456789abcdef shard=3 shards=16 files=00000000000000ff"
+//   "portolan-shard 1 cluster=web id=0123456789abcdef shard=3 shards=16 files=00000000000000ff before=…"
 //
+// `before` is the number that it replaced: the mark is written before the bucket, and a kill may come between.
 // A copy of the directory has the same number: who holds it is decided by the bucket, and who claims a copy gives it a
 // new one, so that the old directory is never used again.
 
@@ -27,6 +28,7 @@ struct ShardPlace {
   uint32_t shard = 0;
   uint32_t shards = 1;
   uint64_t files = 0;
+  uint64_t before = 0;  // 0: none
   bool operator==(const ShardPlace&) const = default;
 };
 
