@@ -39,7 +39,7 @@ void PrintClusterPage() {
       "A crawl on several machines: its shards are divided among nodes ('portolan node'), links travel between them\n"
       "through nats-server with JetStream.\n\n"
       "usage: portolan cluster PART [FLAGS] …\n       portolan cluster PART --help\n\n";
-  for (const ClusterPart& part : kClusterParts) page += fmt::format("  {:<8} {}\n", part.name, part.summary);
+  for (const ClusterPart& part : kClusterParts) page += fmt::format("  {:<9} {}\n", part.name, part.summary);
   page +=
       "\nExamples:\n"
       "  portolan cluster init --nats nats://10.0.0.1:4222 --name web --shards 12 --nodes 3 --seeds seeds.txt\n"
