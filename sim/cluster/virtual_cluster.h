@@ -79,7 +79,6 @@ class VirtualCluster {
   const Options options_;
   VirtualNats nats_;
   std::vector<Node> nodes_;
-  bool seeded_ = false;
   uint64_t events_ = 0;
   uint64_t deaths_ = 0;
   uint64_t crash_seed_ = 0;
