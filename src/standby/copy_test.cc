@@ -80,7 +80,8 @@ TEST(CopyTest, ACopyFollowsFromCheckpointToCheckpointAndMovesOnlyWhatIsNew) {
   ExpectSameFiles(machine.env, there);
   // Nothing moved twice, but packed files of the crawl log.
   uint64_t whole = 0;
-  for (const CheckpointFile& file : ListCheckpoint(there, TestPlaces())->files) whole += file.length;
+  const CheckpointFiles list = ListCheckpoint(there, TestPlaces()).value();
+  for (const CheckpointFile& file : list.files) whole += file.length;
   EXPECT_LT(moved, whole * 2);
 }
 
