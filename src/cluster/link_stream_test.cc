@@ -32,11 +32,13 @@ class LinkStreamTest : public ::testing::Test {
     for (uint32_t shard = 0; shard < 2; ++shard) ASSERT_TRUE(CreateLinkStream(*connection_, "web", shard, stream_));
   }
 
-  std::unique_ptr<NatsConnection> Connect() {
+  // Lives as long as the fixture, and longer than the transports that use it.
+  NatsConnection* Connect() {
     auto connection = NatsConnection::Connect(
         {.url = server_.url(), .retry_ns = 50 * kMillisecond, .request_ns = 2 * kSecond}, Clock::Real());
     EXPECT_TRUE(connection) << connection.error().ToString();
-    return std::move(*connection);
+    connections_.push_back(std::move(*connection));
+    return connections_.back().get();
   }
   LinkSenderOptions SenderOptions(uint64_t epoch) const {
     return {.cluster = "web",
@@ -98,7 +100,8 @@ class LinkStreamTest : public ::testing::Test {
 
   LinkStreamOptions stream_;
   NatsServer server_;
-  std::unique_ptr<NatsConnection> connection_;
+  std::deque<std::unique_ptr<NatsConnection>> connections_;
+  NatsConnection* connection_ = nullptr;
   std::deque<std::unique_ptr<NatsTransport>> transports_;  // of the senders and receivers
 };
 
