@@ -15,9 +15,12 @@
 #include "cli/cli.h"
 #include "cli/cluster_view.h"
 #include "cli/cluster_work.h"
+#include "cli/crawl_dir.h"
+#include "cli/crawl_summary.h"
 #include "cli/engine_setup.h"
 #include "cli/live_display.h"
 #include "cli/nats_flags.h"
+#include "cli/shard_dirs.h"
 #include "cli/stop_request.h"
 #include "cluster/node_record.h"
 #include "cluster/shard_place.h"
@@ -341,22 +344,44 @@ Result<ClusterView> LocalCluster::Run() {
   return *view_;
 }
 
+// Of a crawl without a page: what the logs of the shards say of its first seeds.
+std::vector<SeedFailures::One> WhyNoPage(const std::string& dir) {
+  std::vector<SeedFailures::One> failures;
+  const std::vector<std::string> shards = ShardDirsIn(dir);
+  if (shards.empty()) return failures;
+  const auto config = LoadCrawlConfig(shards.front());
+  if (!config) return failures;
+  for (const std::string& seed : config->crawl.seeds) {
+    const auto owner = ShardDirFor(shards, seed);
+    if (!owner) continue;
+    const SeedFailures one = WhySeedsFailed(*owner, *config, {seed}, 1);
+    failures.insert(failures.end(), one.first.begin(), one.first.end());
+    if (failures.size() == SeedFailures::kMost) break;
+  }
+  return failures;
+}
+
 void PrintEnd(const ClusterView& view, const LocalClusterOptions& options, double seconds,
               const LocalCluster& cluster) {
+  const bool done = view.state == "done";
+  const std::vector<SeedFailures::One> failures =
+      done && view.pages == 0 ? WhyNoPage(options.dir) : std::vector<SeedFailures::One>();
   if (options.json) {
     auto json = ClusterViewToJson(view, kLocalCluster);
     json["seconds"] = seconds;
     json["nodes_processor_s"] = cluster.NodesSeconds();
     json["nats_processor_s"] = cluster.ServerSeconds();
+    json["seeds_failed"] = nlohmann::ordered_json::array();
+    for (const SeedFailures::One& one : failures) json["seeds_failed"].push_back({{"url", one.url}, {"why", one.why}});
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  const bool done = view.state == "done";
   fmt::print("{}: {}, {} received, in {}{}\n", done ? "done" : "stopped", Counted(view.pages, "page"),
              FormatBytes(view.wire_bytes), FormatDuration(seconds),
              done                                ? " (nothing is left to fetch)"
              : view.state.starts_with("a limit") ? ", " + view.state
                                                  : std::string());
+  for (const SeedFailures::One& one : failures) fmt::print("  why       {}: {}\n", one.url, one.why);
   for (const ClusterView::Shard& shard : view.shards) {
     if (shard.node.empty()) continue;
     fmt::print("  shard {:<3} {}: {}\n", shard.shard,

@@ -154,6 +154,13 @@ class OneMachine(Base):
         self.assertIn("is one shard of a cluster", refused.stderr)
 
 
+    def test_a_crawl_without_a_page_says_why(self):
+        done = crawls.run(PROGRAM, "crawl", "--nodes", 2, "--dir", self.folder / "crawl", "--memory", "512M",
+                          "http://127.0.0.1:8080/")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("http://127.0.0.1:8080/: address_forbidden: it has no public address", done.stdout)
+
+
 class Verbs(Base):
     def test_pause_move_and_stop(self):
         with clusters.Nats(self.folder / "nats") as nats, crawls.Web(PROGRAM, self.folder, *world(3000)) as web:
