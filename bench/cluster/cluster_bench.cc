@@ -35,6 +35,8 @@ namespace {
 constexpr uint32_t kShards = 4;
 constexpr uint32_t kSender = 3;
 constexpr uint64_t kCluster = 1;
+constexpr int kMostIdle = 100'000;
+constexpr std::chrono::microseconds kIdle{100};
 
 std::string_view HostOf(std::string_view url) {
   const size_t begin = url.find("://");
@@ -150,11 +152,17 @@ Result<nlohmann::ordered_json> RunClusterBench(int argc, char** argv, Report& re
                      LinkReceiver::Open(*own, {.cluster = "links", .cluster_id = kCluster, .shard = shard}, {}));
     int idle = 0;
     while (got[shard].count < sent[shard].count) {
-      const auto taken = receiver->Take(kSecond, [&](const LinkBatchReader& batch) {
+      const auto taken = receiver->Take([&](const LinkBatchReader& batch) {
         for (const std::string_view message : batch.messages()) got[shard].Add(message);
       });
       if (!taken) return std::unexpected<Error>(taken.error());
-      if (*taken == 0 && ++idle > 10) return Fail(ErrorCode::kCorrupt, "links did not arrive");
+      if (*taken > 0) {
+        idle = 0;
+      } else if (++idle > kMostIdle) {
+        return Fail(ErrorCode::kCorrupt, "links did not arrive");
+      } else {
+        std::this_thread::sleep_for(kIdle);
+      }
     }
   }
   const double take_wall = taking.Wall();

@@ -63,7 +63,7 @@ class ClusterExchangeTest : public testing::Test {
   void Run(int64_t ns = 2 * kSecond) {
     const int64_t end_ns = time_.NowNs() + ns;
     while (time_.NowNs() < end_ns) {
-      for (const auto& node : nodes_) node->exchange->Work(0);
+      for (const auto& node : nodes_) node->exchange->Work();
       time_.RunUntil(time_.NowNs() + 10 * kMillisecond);
     }
   }
@@ -135,7 +135,7 @@ TEST_F(ClusterExchangeTest, TheOutboxIsSentByTheNextProcess) {
   Commit(0);
   Send(0, 2, "after the checkpoint");
   At(0).Deliver(0);
-  At(0).Work(0);
+  At(0).Work();
   EXPECT_EQ(Open(0).error().code(), ErrorCode::kClosed) << "cut off";
   nodes_[0]->transport = nats_.Connect(0);
   time_.RunUntil(time_.NowNs() + 6 * kSecond);
@@ -242,7 +242,7 @@ TEST_F(ClusterExchangeTest, WithoutRoomItSaysSoAndWakesTheShardWhenThereIsSome) 
   while (At(0).port(0).HasRoom(2) && sent < 1000) {
     Send(0, 2, fmt::format("{:064}", sent++ * 7'919'000'000'000));
     At(0).Deliver(0);
-    At(0).Work(0);
+    At(0).Work();
     time_.RunUntil(time_.NowNs() + 50 * kMillisecond);  // each in a batch of its own
   }
   EXPECT_LT(sent, 30U);

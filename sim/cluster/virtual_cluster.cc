@@ -79,7 +79,7 @@ void VirtualCluster::WorkAt(uint32_t shard, int64_t at_ns) {
     Node& now = nodes_[shard];
     if (now.crawl == nullptr || now.epoch != epoch || now.over || now.work_ns != time_.NowNs()) return;
     constexpr int64_t kLeastNs = 1'000'000;
-    const int64_t next_ns = now.exchange->Work(0);
+    const int64_t next_ns = now.exchange->Work();
     if (next_ns < 3600 * kSecond) WorkAt(shard, time_.NowNs() + std::max(next_ns, kLeastNs));
   });
 }

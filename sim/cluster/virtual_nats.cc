@@ -34,7 +34,6 @@ class VirtualNats::Link : public LinkTransport {
             .reason = away ? "cut" : ""};
   }
   int64_t NowNs() const override { return nats_.time_.NowNs(); }
-  void WaitWhileAway(int64_t /*max_wait_ns*/) override {}
   void SetWake(std::function<void()> wake) override { wire_->wake = std::move(wake); }
 
   Result<LinkStreamInfo> ReadStream(uint32_t shard) override {
@@ -47,7 +46,7 @@ class VirtualNats::Link : public LinkTransport {
   bool Publish(uint32_t to, std::string_view id, std::string_view batch, int64_t ack_wait_ns) override;
   std::vector<LinkAck> TakeAcks() override { return std::exchange(wire_->acks, {}); }
 
-  Result<LinkFetch> Fetch(uint64_t from, int64_t /*max_wait_ns*/, const MessageSink& sink) override {
+  Result<LinkFetch> Fetch(uint64_t from, const MessageSink& sink) override {
     if (!nats_.Reachable(shard_)) return Away();
     const Stream& stream = nats_.streams_[shard_];
     uint64_t next = std::max(from, stream.first);

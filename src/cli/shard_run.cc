@@ -50,7 +50,7 @@ std::optional<CrawlProgress> ShardRun::progress() const {
 std::optional<ClusterExchange::Counters> ShardRun::counters() const {
   const std::lock_guard lock(mutex_);
   if (const auto exchange = exchange_.lock()) return exchange->counters();
-  return std::nullopt;
+  return last_counters_;
 }
 
 std::string ShardRun::Trouble() const {
@@ -178,6 +178,10 @@ Result<SessionEnd> ShardRun::Run() {
     WriteStatus(status_path, progress);
   });
   stopper_.SetRunning(nullptr);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto exchange = exchange_.lock()) last_counters_ = exchange->counters();
+  }
   if (end) {
     WriteStatus(status_path, *end);
     return SessionEnd{*std::move(end), std::string(engine->limit_reached())};

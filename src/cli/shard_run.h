@@ -63,7 +63,7 @@ class ShardRun {
   uint64_t epoch() const { return options_.epoch; }
   // The last picture; none before the first.
   std::optional<CrawlProgress> progress() const;
-  // Of its exchange, while it is open.
+  // Of its exchange; of one that was closed, the last ones.
   std::optional<ClusterExchange::Counters> counters() const;
   std::string Trouble() const;
 
@@ -82,11 +82,12 @@ class ShardRun {
   const ShardRunOptions options_;
   Stopper stopper_;
   mutable std::mutex mutex_;
-  std::optional<CrawlProgress> progress_;    // guarded by mutex_
-  std::unique_ptr<ShardGiver> giver_;        // guarded by mutex_; from before the engine to after it
-  bool copy_waits_ = false;                  // guarded by mutex_
-  std::weak_ptr<ClusterExchange> exchange_;  // guarded by mutex_
-  std::optional<Result<SessionEnd>> end_;    // of the thread, then of TakeEnd's caller
+  std::optional<CrawlProgress> progress_;                   // guarded by mutex_
+  std::unique_ptr<ShardGiver> giver_;                       // guarded by mutex_; from before the engine to after it
+  bool copy_waits_ = false;                                 // guarded by mutex_
+  std::weak_ptr<ClusterExchange> exchange_;                 // guarded by mutex_
+  std::optional<ClusterExchange::Counters> last_counters_;  // guarded by mutex_
+  std::optional<Result<SessionEnd>> end_;                   // of the thread, then of TakeEnd's caller
   std::atomic<bool> ended_{false};
   std::thread thread_;
 };

@@ -32,6 +32,9 @@ std::string EncodeShardStatus(const ShardStatus& status) {
     json["duplicates"] = counters->duplicates;
     json["old_epochs"] = counters->old_epochs;
     json["spill_bytes"] = counters->spill_bytes;
+    json["raises"] = counters->raises;
+    json["address_notices_sent"] = counters->notices_sent;
+    json["address_notices_taken"] = counters->notices_taken;
   }
   json["trouble"] = status.trouble;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

@@ -13,7 +13,7 @@ namespace portolan {
 
 struct ClusterExchange::Impl {
   Impl(Env& env, const Manifest& manifest, LinkTransport& transport, const ClusterExchangeOptions& options)
-      : boxes(transport, options), wire(env, manifest.dir(), transport, boxes, options) {}
+      : boxes(options), wire(env, manifest.dir(), transport, boxes, options) {}
 
   ExchangeBoxes boxes;
   ExchangeWire wire;
@@ -48,7 +48,7 @@ void ClusterExchange::Note(const Here& here) { impl_->boxes.Note(here); }
 ShardExchange::Elsewhere ClusterExchange::elsewhere() const { return impl_->boxes.elsewhere(); }
 Status ClusterExchange::status() const { return impl_->boxes.status(); }
 
-int64_t ClusterExchange::Work(int64_t max_wait_ns) { return impl_->wire.Work(max_wait_ns); }
+int64_t ClusterExchange::Work() { return impl_->wire.Work(); }
 ClusterExchange::Counters ClusterExchange::counters() const { return impl_->boxes.counters(); }
 std::string ClusterExchange::Trouble() const { return impl_->boxes.trouble(); }
 

@@ -71,9 +71,9 @@ class ClusterExchange : public ShardExchange {
   Status status() const override;
 
   // ---- the worker
-  // Sends, reads, reports what is due. Waits at most so long for messages if there is nothing else to do. Returns when
-  // it wants to be called again, in nanoseconds from now, if wake_worker does not call before.
-  int64_t Work(int64_t max_wait_ns);
+  // Sends, reads, reports what is due; waits for the server only where it asks it something. Returns when it wants to
+  // be called again, in nanoseconds from now, if wake_worker does not call before.
+  int64_t Work();
 
   using Counters = ExchangeCounters;
   Counters counters() const;

@@ -1,16 +1,15 @@
 #include "cluster/exchange_boxes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "cluster/notice_mail.h"
 
 namespace portolan {
 
-ExchangeBoxes::ExchangeBoxes(LinkTransport& transport, const ClusterExchangeOptions& options)
-    : transport_(transport),
-      options_(options),
+ExchangeBoxes::ExchangeBoxes(const ClusterExchangeOptions& options)
+    : options_(options),
       turn_(options.shards),
       out_bytes_(options.shards),
       room_(options.shards),
@@ -34,20 +33,18 @@ void ExchangeBoxes::Send(uint32_t to, std::string_view message) {
 
 void ExchangeBoxes::Deliver() {
   bool any = false;
-  uint64_t told = 0;
+  bool told = false;
   for (uint32_t to = 0; to < turn_.size(); ++to) {
     Out& sent = turn_[to];
-    if (!sent.notices.empty()) {
-      if (!options_.held || options_.held()) {
-        const NoticeMail mail{options_.cluster_id, to, options_.shard, options_.epoch, std::move(sent.notices)};
-        for (const std::string& datagram : mail.Encode(LinkTransport::kMaxDatagram)) transport_.Tell(to, datagram);
-        told += mail.notices.size();
-      }
-      sent.notices.clear();
-    }
-    if (sent.empty()) continue;
+    if (sent.empty() && sent.notices.empty()) continue;
     const std::lock_guard lock(mutex_);
     Out& out = out_[to];
+    told = told || !sent.notices.empty();
+    const size_t room = kMaxNotices - std::min(kMaxNotices, out.notices.size());
+    sent.notices.resize(std::min(room, sent.notices.size()));
+    out.notices.insert(out.notices.end(), sent.notices.begin(), sent.notices.end());
+    sent.notices.clear();
+    if (sent.empty()) continue;
     out_bytes_[to] += sent.messages.size();
     if (out.messages.empty()) {
       out.messages.swap(sent.messages);
@@ -62,11 +59,11 @@ void ExchangeBoxes::Deliver() {
     sent.count = 0;
     any = true;
   }
-  if (told > 0) Count([&](ExchangeCounters& counters) { counters.notices_sent += told; });
-  if (!any) return;
-  ++changes_;
-  all_stored_ = false;
-  options_.wake_worker();
+  if (any) {
+    ++changes_;
+    all_stored_ = false;
+  }
+  if (any || told) options_.wake_worker();
 }
 
 ShardExchange::Mail ExchangeBoxes::TakeMail() {
@@ -182,7 +179,7 @@ ExchangeBoxes::Out ExchangeBoxes::TakeOut(uint32_t to) {
   Out out;
   {
     const std::lock_guard lock(mutex_);
-    if (out_[to].empty()) return out;
+    if (out_[to].empty() && out_[to].notices.empty()) return out;
     out = std::exchange(out_[to], {});
   }
   out_bytes_[to] -= out.messages.size();

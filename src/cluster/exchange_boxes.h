@@ -25,7 +25,6 @@
 
 #include "cluster/cluster_exchange_options.h"
 #include "cluster/link_receiver.h"
-#include "cluster/link_transport.h"
 #include "crawl/exchange.h"
 
 namespace portolan {
@@ -34,7 +33,7 @@ class ExchangeBoxes : public ExchangePort {
  public:
   static constexpr size_t kMaxNotices = 65'536;
 
-  ExchangeBoxes(LinkTransport& transport, const ClusterExchangeOptions& options);
+  explicit ExchangeBoxes(const ClusterExchangeOptions& options);
 
   // ---- the shard
   bool HasRoom(uint32_t to) const override;
@@ -61,8 +60,8 @@ class ExchangeBoxes : public ExchangePort {
     std::string messages;  // each after its length
     uint64_t count = 0;
     std::vector<uint64_t> raises;
-    std::vector<AddressNotice> notices;  // only until Deliver
-    bool empty() const { return count == 0 && raises.empty(); }
+    std::vector<AddressNotice> notices;
+    bool empty() const { return count == 0 && raises.empty(); }  // but for notices
   };
   // What is to go to that shard.
   Out TakeOut(uint32_t to);
@@ -99,7 +98,6 @@ class ExchangeBoxes : public ExchangePort {
   };
   void GiveOver(const Chunk& chunk);  // REQUIRES: mutex_ is held
 
-  LinkTransport& transport_;
   const ClusterExchangeOptions options_;
   std::vector<Out> turn_;  // by receiver: what was sent since Deliver; the shard's
 

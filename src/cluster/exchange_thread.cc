@@ -5,12 +5,17 @@
 
 #include "base/check.h"
 #include "cluster/cluster_exchange.h"
+#include "io/process.h"
 
 namespace portolan {
 namespace {
 
-// How long Work may wait for messages while a checkpoint or something to be sent has to wait for it.
-constexpr int64_t kWaitNs = 20 * kMillisecond;
+// It rests so many times what the last call took, so that it is a twentieth of a core at most; links and addresses wait
+// here.
+constexpr int kRestTimes = 20;
+constexpr std::chrono::nanoseconds kShortestRest = std::chrono::milliseconds(5);
+constexpr std::chrono::nanoseconds kLongestRest = std::chrono::milliseconds(10);
+constexpr std::chrono::nanoseconds kLongestWait = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -25,31 +30,36 @@ void ExchangeThread::Stop() {
 
 void ExchangeThread::Start(ClusterExchange& exchange) {
   CHECK(!thread_.joinable());
-  thread_ = std::thread([this, &exchange] { Run(exchange); });
+  thread_ = std::thread([this, &exchange] {
+    NameThread("exchange");
+    Run(exchange);
+  });
 }
 
 void ExchangeThread::Wake() {
   {
     const std::lock_guard lock(mutex_);
     woken_ = true;
+    if (!waiting_) return;
   }
   wake_.notify_one();
 }
 
 void ExchangeThread::Run(ClusterExchange& exchange) {
-  for (;;) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (stop_) return;
-      woken_ = false;
-    }
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    woken_ = false;
+    lock.unlock();
     const auto begin = std::chrono::steady_clock::now();
-    const int64_t next_ns = exchange.Work(kWaitNs);
-    // It waits for messages inside, unless the shard must take some first, or it failed.
+    const std::chrono::nanoseconds next(exchange.Work());
     const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - begin;
-    const int64_t wait_ns = std::min(next_ns, kWaitNs - spent.count());
-    std::unique_lock lock(mutex_);
-    if (wait_ns > 0) wake_.wait_for(lock, std::chrono::nanoseconds(wait_ns), [&] { return woken_ || stop_; });
+    lock.lock();
+    const std::chrono::nanoseconds rest = std::clamp(kRestTimes * spent, kShortestRest, kLongestRest);
+    wake_.wait_for(lock, rest, [&] { return stop_; });
+    if (woken_ || next <= rest) continue;
+    waiting_ = true;
+    wake_.wait_for(lock, std::min(next - rest, kLongestWait), [&] { return woken_ || stop_; });
+    waiting_ = false;
   }
 }
 

@@ -1,5 +1,8 @@
 // ExchangeThread: the thread that calls ClusterExchange::Work.
 //
+// It rests after each call, for a few times what the call took: each call sends and takes all that has come together
+// meanwhile, so a busy shard costs few calls with much in each, and an idle one waits a moment.
+//
 // Thread: the constructor and destructor one owner; Wake any. Memory bound: none of its own.
 
 #pragma once
@@ -32,8 +35,9 @@ class ExchangeThread {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool woken_ = false;  // guarded by mutex_
-  bool stop_ = false;   // guarded by mutex_
+  bool woken_ = false;    // guarded by mutex_
+  bool waiting_ = false;  // guarded by mutex_: until woken_
+  bool stop_ = false;     // guarded by mutex_
   std::thread thread_;
 };
 

@@ -14,7 +14,6 @@ namespace {
 
 constexpr int64_t kNever = LinkSender::kNever;
 constexpr int64_t kAwayNs = 100 * kMillisecond;  // between two looks whether the server is back
-constexpr int64_t kLookNs = 500 * kMillisecond;  // at a stream that gives nothing
 constexpr size_t kRaisesAMessage = 4096;
 
 std::string SpillName(uint32_t to) { return fmt::format("links-to-{}", to); }
@@ -96,10 +95,9 @@ Status ExchangeWire::Open(const Manifest& manifest) {
   boxes_.Count([&](ExchangeCounters& counters) { counters.resent = state.outbox.size(); });
   ASSIGN_OR_RETURN(
       receiver_,
-      LinkReceiver::Open(
-          transport_,
-          {.cluster = options_.cluster, .cluster_id = options_.cluster_id, .shard = options_.shard, .look_ns = kLookNs},
-          std::move(state.position)));
+      LinkReceiver::Open(transport_,
+                         {.cluster = options_.cluster, .cluster_id = options_.cluster_id, .shard = options_.shard},
+                         std::move(state.position)));
   boxes_.Begin(receiver_->position());
   boxes_.SetAllStored(false);
   report_.cluster = options_.cluster_id;
@@ -112,11 +110,11 @@ Status ExchangeWire::Open(const Manifest& manifest) {
 
 // ---- the worker
 
-int64_t ExchangeWire::Work(int64_t max_wait_ns) {
+int64_t ExchangeWire::Work() {
   const std::lock_guard lock(mutex_);
   if (!failed_) return kNever;
   bool busy = false;
-  failed_ = Step(max_wait_ns, &busy);
+  failed_ = Step(&busy);
   ShowState();
   if (!failed_) {
     boxes_.Fail(failed_.error());
@@ -126,13 +124,14 @@ int64_t ExchangeWire::Work(int64_t max_wait_ns) {
   const int64_t now_ns = transport_.NowNs();
   if (transport_.status().state == TransportState::kAway) return kAwayNs;
   int64_t next_ns = std::min(report_at_ns_, sender_->NextPump());
+  if (boxes_.HasRoomIn()) next_ns = std::min(next_ns, receiver_->NextLook());
   for (const int64_t since_ns : open_since_ns_) {
     if (since_ns > 0) next_ns = std::min(next_ns, since_ns + options_.flush_ns);
   }
   return std::max<int64_t>(0, next_ns - now_ns);
 }
 
-Status ExchangeWire::Step(int64_t max_wait_ns, bool* busy) {
+Status ExchangeWire::Step(bool* busy) {
   if (options_.held && !options_.held()) {
     return Fail(ErrorCode::kClosed,
                 fmt::format("shard {} is no longer held in epoch {}", options_.shard, options_.epoch));
@@ -150,7 +149,7 @@ Status ExchangeWire::Step(int64_t max_wait_ns, bool* busy) {
   if (now_ns >= report_at_ns_ && transport_.status().state == TransportState::kConnected) {
     RETURN_IF_ERROR(Report(now_ns));
   }
-  return Receive(max_wait_ns, busy);
+  return Receive(busy);
 }
 
 // Removes from the own stream what the committed checkpoint holds, and the copy's checkpoint, too.
@@ -172,7 +171,8 @@ Status ExchangeWire::Trim() {
 Status ExchangeWire::TakeOut() {
   for (uint32_t to = 0; to < options_.shards; ++to) {
     if (to == options_.shard) continue;
-    const ExchangeBoxes::Out out = boxes_.TakeOut(to);
+    ExchangeBoxes::Out out = boxes_.TakeOut(to);
+    if (!out.notices.empty()) Tell(to, std::move(out.notices));
     if (out.empty()) continue;
     std::string raises;
     for (const uint64_t pld : out.raises) {
@@ -192,6 +192,14 @@ Status ExchangeWire::TakeOut() {
     if (open_since_ns_[to] == 0) open_since_ns_[to] = std::max<int64_t>(1, transport_.NowNs());
   }
   return {};
+}
+
+void ExchangeWire::Tell(uint32_t to, std::vector<AddressNotice> notices) {
+  if (options_.held && !options_.held()) return;
+  const uint64_t count = notices.size();
+  const NoticeMail mail{options_.cluster_id, to, options_.shard, options_.epoch, std::move(notices)};
+  for (const std::string& datagram : mail.Encode(LinkTransport::kMaxDatagram)) transport_.Tell(to, datagram);
+  boxes_.Count([count](ExchangeCounters& counters) { counters.notices_sent += count; });
 }
 
 // Closes batches that were begun a while ago.
@@ -214,9 +222,9 @@ void ExchangeWire::TakeTold() {
   }
 }
 
-Status ExchangeWire::Receive(int64_t max_wait_ns, bool* busy) {
+Status ExchangeWire::Receive(bool* busy) {
   if (!boxes_.HasRoomIn()) return {};
-  const auto taken = receiver_->Take(max_wait_ns, [&](const LinkBatchReader& batch) {
+  const auto taken = receiver_->Take([&](const LinkBatchReader& batch) {
     std::string messages;
     std::vector<uint64_t> raises;
     for (const std::string_view message : batch.messages()) {

@@ -4,10 +4,10 @@
 // Batches hold the shard's messages (docs/formats/crossing.md) and, as messages whose first byte is kRaises, the
 // raises.
 //
-// A flush runs on the driver's thread, so it waits until the worker is not in the middle of something: at most one wait
-// of Work, or, if the server takes questions and does not answer, a few times LinkTransport's longest wait. Then it
-// takes what is in the box, closes all batches, and writes what is not known to be stored. The queues on disk are
-// flushed at the same moment, since batches move from there to the windows.
+// A flush runs on the driver's thread, so it waits until the worker is not in the middle of something: if the server
+// takes questions and does not answer, a few times LinkTransport's longest wait. Then it takes what is in the box,
+// closes all batches, and writes what is not known to be stored. The queues on disk are flushed at the same moment,
+// since batches move from there to the windows.
 //
 // Thread: Work one; the parts of Checkpointables the driver's. One lock, held by Work while it waits for the server.
 // Memory bound, durability: cluster_exchange.h.
@@ -46,7 +46,7 @@ class ExchangeWire : private Checkpointable {
 
   // See ClusterExchange::Open.
   Status Open(const Manifest& manifest);
-  int64_t Work(int64_t max_wait_ns);
+  int64_t Work();
   std::vector<Checkpointable*> Checkpointables();
 
   static constexpr std::string_view kSection = "exchange";
@@ -59,12 +59,13 @@ class ExchangeWire : private Checkpointable {
   ManifestSection Describe() const override { return described_; }
   Status Committed() override;
 
-  Status Step(int64_t max_wait_ns, bool* busy);
+  Status Step(bool* busy);
   Status Trim();
   Status TakeOut();
+  void Tell(uint32_t to, std::vector<AddressNotice> notices);
   void FlushLate(int64_t now_ns, bool all);
   void TakeTold();
-  Status Receive(int64_t max_wait_ns, bool* busy);
+  Status Receive(bool* busy);
   Status Report(int64_t now_ns);
   void ReadReports();
   void ShowState();

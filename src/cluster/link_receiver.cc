@@ -54,6 +54,8 @@ std::unexpected<Error> LinkReceiver::Loss(const std::string& why) {
 }
 
 Status LinkReceiver::Look() {
+  looked_ns_ = transport_.NowNs();
+  came_ = false;
   const auto info = transport_.ReadStream(options_.shard);
   if (!info) {
     if (info.error().code() == ErrorCode::kNotFound && position_.created_ns != 0) return Loss("was deleted");
@@ -117,16 +119,13 @@ Result<bool> LinkReceiver::TakeOne(uint64_t sequence, std::string_view bytes, co
   return true;
 }
 
-Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const Sink& sink) {
+Result<uint32_t> LinkReceiver::Take(const Sink& sink) {
   if (!failed_) return std::unexpected<Error>(failed_.error());
   const TransportStatus status = transport_.status();
   if (status.state == TransportState::kClosed) {
     return Fail(ErrorCode::kClosed, "reading links: the connection is closed: " + status.reason);
   }
-  if (status.state == TransportState::kAway) {
-    transport_.WaitWhileAway(max_wait_ns);
-    return 0;
-  }
+  if (status.state == TransportState::kAway) return 0;
   if (status.reconnects != reconnects_) {
     reconnects_ = status.reconnects;
     look_ = true;
@@ -139,28 +138,26 @@ Result<uint32_t> LinkReceiver::Take(int64_t max_wait_ns, const Sink& sink) {
   }
   uint32_t taken = 0;
   Status error;
-  const auto fetched =
-      transport_.Fetch(position_.sequence + 1, max_wait_ns, [&](uint64_t sequence, std::string_view bytes) {
-        const auto next = TakeOne(sequence, bytes, sink, taken);
-        if (!next) error = std::unexpected<Error>(next.error());
-        if (!next || !*next) look_ = true;
-        return next && *next;
-      });
+  const auto fetched = transport_.Fetch(position_.sequence + 1, [&](uint64_t sequence, std::string_view bytes) {
+    const auto next = TakeOne(sequence, bytes, sink, taken);
+    if (!next) error = std::unexpected<Error>(next.error());
+    if (!next || !*next) look_ = true;
+    return next && *next;
+  });
   if (!error) return std::unexpected<Error>(error.error());
   if (!fetched) {
     if (fetched.error().code() == ErrorCode::kClosed) return taken;  // no answer
     return std::unexpected<Error>(fetched.error());
   }
   if (*fetched == LinkFetch::kBroken) look_ = true;
-  const int64_t now_ns = transport_.NowNs();
-  if (*fetched == LinkFetch::kNothing && (looked_ns_ == INT64_MIN || now_ns - looked_ns_ >= options_.look_ns)) {
-    looked_ns_ = now_ns;
+  came_ = came_ || *fetched == LinkFetch::kSome;
+  if (*fetched == LinkFetch::kNothing && transport_.NowNs() - looked_ns_ >= options_.look_ns) {
+    // What the stream had at the last look, while nothing came since, was lost on the way here.
+    if (stream_last_ > position_.sequence && !came_) transport_.FetchAnew();
     // Is the stream still the one that it was?
     const Status ready = Look();
     if (!ready && ready.error().code() == ErrorCode::kClosed) return taken;
     RETURN_IF_ERROR(ready);
-    // It has more than was handed over: something was lost on the way here.
-    if (stream_last_ > position_.sequence) transport_.FetchAnew();
   }
   return taken;
 }

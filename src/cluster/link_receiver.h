@@ -39,7 +39,7 @@ struct LinkReceiverOptions {
   std::string cluster;
   uint64_t cluster_id = 0;
   uint32_t shard = 0;
-  int64_t look_ns = 0;  // between two looks at a stream that gives nothing
+  int64_t look_ns = 500 * kMillisecond;  // between two looks at a stream that gives nothing
 };
 
 class LinkReceiver {
@@ -47,10 +47,13 @@ class LinkReceiver {
   static Result<std::unique_ptr<LinkReceiver>> Open(LinkTransport& transport, const LinkReceiverOptions& options,
                                                     LinkPosition position);
 
-  // Waits until something comes, at most so long, and hands over each new batch: the header and views of the messages,
-  // valid during the call. Returns how many; 0 also while the server is away and when reading begins anew.
+  // Hands over each new batch that has come: the header and views of the messages, valid during the call. Returns how
+  // many; 0 also while the server is away and when reading begins anew.
   using Sink = std::function<void(const LinkBatchReader&)>;
-  Result<uint32_t> Take(int64_t max_wait_ns, const Sink& sink);
+  Result<uint32_t> Take(const Sink& sink);
+
+  // When Take is to be called again, even if nothing comes.
+  int64_t NextLook() const { return looked_ns_ + options_.look_ns; }
 
   const LinkPosition& position() const { return position_; }
   // REQUIRES: a durable checkpoint has `kept`.
@@ -75,7 +78,8 @@ class LinkReceiver {
   LinkBatchReader reader_;
   bool look_ = false;         // before the next fetch
   uint64_t stream_last_ = 0;  // its newest message when it was looked at
-  int64_t looked_ns_ = INT64_MIN;
+  int64_t looked_ns_ = 0;
+  bool came_ = false;  // something, since the last look
   uint64_t reconnects_ = 0;
   uint64_t trimmed_ = 0;
   uint64_t duplicates_ = 0;

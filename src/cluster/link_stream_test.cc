@@ -82,11 +82,12 @@ class LinkStreamTest : public ::testing::Test {
   // Everything that comes until nothing has come for a moment.
   static Status TakeAll(LinkReceiver& receiver, std::vector<std::string>& messages, int quiet = 3) {
     for (int idle = 0; idle < quiet;) {
-      const auto taken = receiver.Take(20 * kMillisecond, [&](const LinkBatchReader& batch) {
+      const auto taken = receiver.Take([&](const LinkBatchReader& batch) {
         for (const std::string_view message : batch.messages()) messages.emplace_back(message);
       });
       if (!taken) return std::unexpected<Error>(taken.error());
       idle = *taken == 0 ? idle + 1 : 0;
+      if (idle > 0) std::this_thread::sleep_for(20ms);
     }
     return {};
   }
@@ -149,6 +150,30 @@ TEST_F(LinkStreamTest, NothingStoredIsLostWhenTheServerIsKilledBetweenPublishAnd
   ASSERT_TRUE(taken) << taken.error().ToString();
   EXPECT_TRUE(std::set<std::string>(got.begin(), got.end()) == sent);
   EXPECT_EQ(got.size(), sent.size()) << "each batch once";
+}
+
+TEST_F(LinkStreamTest, AReaderWhoseConsumerSomebodyRemovesBeginsAgain) {
+  auto sender = Sender(*connection_, 1);
+  auto receiver = Receiver();
+  ASSERT_TRUE(receiver);
+  SendOne(*sender, "before");
+  ASSERT_TRUE(PumpUntilStored(*sender));
+  std::vector<std::string> got;
+  ASSERT_TRUE(TakeAll(**receiver, got));
+  jsConsumerNamesList* names = nullptr;
+  ASSERT_EQ(js_ConsumerNames(&names, connection_->jetstream(), LinkStreamName("web", 0).c_str(), nullptr, nullptr),
+            NATS_OK);
+  ASSERT_EQ(names->Count, 1);
+  ASSERT_EQ(
+      js_DeleteConsumer(connection_->jetstream(), LinkStreamName("web", 0).c_str(), names->List[0], nullptr, nullptr),
+      NATS_OK);
+  jsConsumerNamesList_Destroy(names);
+  for (int i = 0; i < 200; ++i) SendOne(*sender, fmt::format("after {}", i));  // more than one request
+  ASSERT_TRUE(PumpUntilStored(*sender));
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (got.size() < 201 && std::chrono::steady_clock::now() < end) ASSERT_TRUE(TakeAll(**receiver, got));
+  EXPECT_EQ(got.size(), 201u);
+  EXPECT_EQ(got.back(), "after 199");
 }
 
 TEST_F(LinkStreamTest, ABatchThatIsInTheStreamTwiceIsTakenOnce) {

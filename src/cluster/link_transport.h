@@ -56,7 +56,7 @@ struct LinkAck {
 
 enum class LinkFetch : uint8_t {
   kSome,     // messages were handed over
-  kNothing,  // none came in that time
+  kNothing,  // none had come
   kBroken,   // begin again
 };
 
@@ -69,8 +69,6 @@ class LinkTransport {
 
   virtual TransportStatus status() const = 0;
   virtual int64_t NowNs() const = 0;  // steady
-  // Waits until the server is back, at most so long.
-  virtual void WaitWhileAway(int64_t max_wait_ns) = 0;
 
   // ---- streams
   // kNotFound: there is no such stream.
@@ -81,11 +79,12 @@ class LinkTransport {
   virtual std::vector<LinkAck> TakeAcks() = 0;
 
   // ---- the own stream
-  // Messages from the one of number `from` on, in their order; the sink says whether to go on. A message may be missing
-  // or come again: the reader looks at the numbers. After kBroken, FetchAnew, or if the sink said no, or with another
-  // `from` than the messages before lead to, what the server has is asked for anew.
+  // Messages from the one of number `from` on that have come, in their order; the sink says whether to go on. What has
+  // not come is asked for, and not waited for: SetWake tells. A message may be missing or come again: the reader looks
+  // at the numbers. After kBroken, FetchAnew, or if the sink said no, or with another `from` than the messages before
+  // lead to, what the server has is asked for anew.
   using MessageSink = std::function<bool(uint64_t sequence, std::string_view bytes)>;
-  virtual Result<LinkFetch> Fetch(uint64_t from, int64_t max_wait_ns, const MessageSink& sink) = 0;
+  virtual Result<LinkFetch> Fetch(uint64_t from, const MessageSink& sink) = 0;
   virtual void FetchAnew() = 0;
   // True: the stream says that it does not have this message. False: it has it, or did not answer.
   virtual bool HasNot(uint64_t sequence) = 0;

@@ -81,7 +81,7 @@ NatsTransport::NatsTransport(NatsConnection& connection, const NatsTransportOpti
 
 NatsTransport::~NatsTransport() {
   LateCalls<Inbox>::Remove(callback_);
-  Unsubscribe();
+  reader_.reset();
   if (mail_ != nullptr) {
     natsSubscription_Unsubscribe(mail_);
     natsSubscription_Destroy(mail_);
@@ -132,8 +132,6 @@ TransportStatus NatsTransport::status() const {
   return {.state = state, .reconnects = status.reconnects, .reason = status.reason};
 }
 
-void NatsTransport::WaitWhileAway(int64_t max_wait_ns) { connection_.WaitWhile(NatsState::kAway, max_wait_ns); }
-
 void NatsTransport::SetWake(std::function<void()> wake) {
   const std::lock_guard lock(inbox_->wake_mutex);
   inbox_->wake = std::move(wake);
@@ -168,76 +166,22 @@ std::vector<LinkAck> NatsTransport::TakeAcks() {
 
 // ---- the own stream
 
-Status NatsTransport::Subscribe(uint64_t from) {
-  jsSubOptions options;
-  jsSubOptions_Init(&options);
-  options.Stream = stream_.c_str();
-  options.Config.DeliverPolicy = js_DeliverByStartSequence;
-  options.Config.OptStartSeq = from;
-  // Nothing is acknowledged: the position is in the manifest.
-  options.Config.AckPolicy = js_AckNone;
-  options.Config.InactiveThreshold = 60 * kSecond;
-  jsErrCode code = static_cast<jsErrCode>(0);
-  const natsStatus s =
-      js_PullSubscribe(&subscription_, connection_.jetstream(), LinkSubject(options_.cluster, options_.shard).c_str(),
-                       nullptr, nullptr, &options, &code);
-  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, code, fmt::format("reading stream {}", stream_)));
-  // What was asked for twice, so that libnats drops nothing.
-  natsSubscription_SetPendingLimits(subscription_, 4 * options_.fetch, static_cast<int>(2 * options_.fetch_bytes));
-  next_ = from;
-  return {};
-}
-
-void NatsTransport::Unsubscribe() {
-  if (subscription_ == nullptr) return;
-  // Removes the consumer at the server, too, if it is there.
-  if (connection_.status().state == NatsState::kConnected) natsSubscription_Unsubscribe(subscription_);
-  natsSubscription_Destroy(subscription_);
-  subscription_ = nullptr;
-}
-
-Result<LinkFetch> NatsTransport::Fetch(uint64_t from, int64_t max_wait_ns, const MessageSink& sink) {
+Result<LinkFetch> NatsTransport::Fetch(uint64_t from, const MessageSink& sink) {
   const uint64_t reconnects = connection_.status().reconnects;
-  if (std::exchange(reconnects_, reconnects) != reconnects || next_ != from) Unsubscribe();
-  if (subscription_ == nullptr) RETURN_IF_ERROR(Subscribe(from));
-  // What is there, at once; if nothing is, the next one. (A request for several waits until it has all of them.)
-  jsFetchRequest request;
-  jsFetchRequest_Init(&request);
-  request.Batch = options_.fetch;
-  request.MaxBytes = static_cast<int64_t>(options_.fetch_bytes);
-  request.NoWait = true;
-  natsMsgList list{};
-  natsStatus s = natsSubscription_FetchRequest(&list, subscription_, &request);
-  if (list.Count == 0 && (s == NATS_OK || s == NATS_TIMEOUT || s == NATS_NOT_FOUND)) {
-    natsMsgList_Destroy(&list);
-    jsFetchRequest_Init(&request);
-    request.Batch = 1;
-    request.Expires = std::max<int64_t>(max_wait_ns, 5 * kMillisecond);
-    s = natsSubscription_FetchRequest(&list, subscription_, &request);
+  if (std::exchange(reconnects_, reconnects) != reconnects || next_ != from) reader_.reset();
+  if (reader_ == nullptr) {
+    ASSIGN_OR_RETURN(reader_,
+                     NatsReader::Open(connection_, {.stream = stream_}, from, [inbox = inbox_] { inbox->Wake(); }));
+    next_ = from;
   }
   bool enough = false;
-  for (int i = 0; i < list.Count && !enough; ++i) {
-    natsMsg* const message = list.Msgs[i];
-    jsMsgMetaData* meta = nullptr;
-    if (natsMsg_GetMetaData(&meta, message) != NATS_OK) continue;  // no message of a stream
-    const uint64_t sequence = meta->Sequence.Stream;
-    jsMsgMetaData_Destroy(meta);
-    const std::string_view bytes(natsMsg_GetData(message), static_cast<size_t>(natsMsg_GetDataLength(message)));
+  const LinkFetch fetched = reader_->Take([&](uint64_t sequence, std::string_view bytes) {
     enough = !sink(sequence, bytes);
     if (sequence == next_) ++next_;
-  }
-  const bool nothing = list.Count == 0;
-  natsMsgList_Destroy(&list);
-  if (enough) {
-    Unsubscribe();
-    return LinkFetch::kSome;
-  }
-  // NATS_NOT_FOUND: nothing came in that time; the server says so with either status.
-  if (s != NATS_OK && s != NATS_TIMEOUT && s != NATS_NOT_FOUND) {
-    Unsubscribe();
-    return LinkFetch::kBroken;
-  }
-  return nothing ? LinkFetch::kNothing : LinkFetch::kSome;
+    return !enough;
+  });
+  if (enough || fetched == LinkFetch::kBroken) reader_.reset();
+  return fetched;
 }
 
 bool NatsTransport::HasNot(uint64_t sequence) {

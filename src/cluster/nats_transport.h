@@ -1,6 +1,6 @@
 // NatsTransport: LinkTransport on a nats-server with JetStream. Batches are published without waiting, the own stream
-// is read by a pull consumer without acknowledgements that is made anew after each reconnection, datagrams are messages
-// of core NATS, reports are keys of the cluster's bucket.
+// is read by a NatsReader that is made anew after each reconnection, datagrams are messages of core NATS, reports are
+// keys of the cluster's bucket.
 //
 //   portolan.NAME.shard.K   the subject of shard K's stream
 //   portolan.NAME.mail.K    datagrams to shard K
@@ -19,6 +19,7 @@
 
 #include "cluster/link_transport.h"
 #include "cluster/nats_connection.h"
+#include "cluster/nats_reader.h"
 
 struct __natsSubscription;
 struct __kvStore;
@@ -29,8 +30,6 @@ struct NatsTransportOptions {
   std::string cluster;
   uint32_t shards = 1;
   uint32_t shard = 0;  // of this process
-  int fetch = 32;      // messages that are asked for at once
-  uint64_t fetch_bytes = uint64_t{4} << 20;
 };
 
 class NatsTransport : public LinkTransport {
@@ -43,12 +42,11 @@ class NatsTransport : public LinkTransport {
 
   TransportStatus status() const override;
   int64_t NowNs() const override { return connection_.clock().NowNs(); }
-  void WaitWhileAway(int64_t max_wait_ns) override;
   Result<LinkStreamInfo> ReadStream(uint32_t shard) override;
   bool Publish(uint32_t to, std::string_view id, std::string_view batch, int64_t ack_wait_ns) override;
   std::vector<LinkAck> TakeAcks() override;
-  Result<LinkFetch> Fetch(uint64_t from, int64_t max_wait_ns, const MessageSink& sink) override;
-  void FetchAnew() override { Unsubscribe(); }
+  Result<LinkFetch> Fetch(uint64_t from, const MessageSink& sink) override;
+  void FetchAnew() override { reader_.reset(); }
   bool HasNot(uint64_t sequence) override;
   Status Trim(uint64_t sequence) override;
   void Tell(uint32_t to, std::string_view datagram) override;
@@ -61,9 +59,7 @@ class NatsTransport : public LinkTransport {
   struct Inbox;
   NatsTransport(NatsConnection& connection, const NatsTransportOptions& options);
   Status Start();
-  Status Subscribe(uint64_t from);
   Status OpenBucket();
-  void Unsubscribe();
 
   NatsConnection& connection_;
   const NatsTransportOptions options_;
@@ -72,9 +68,9 @@ class NatsTransport : public LinkTransport {
   uint64_t callback_ = 0;
   __jsCtx* jetstream_ = nullptr;
   __natsSubscription* mail_ = nullptr;
-  __natsSubscription* subscription_ = nullptr;  // to the own stream
+  std::unique_ptr<NatsReader> reader_;  // of the own stream
   __kvStore* store_ = nullptr;
-  uint64_t next_ = 0;  // the number of the message that the subscription gives next
+  uint64_t next_ = 0;  // the number of the message that the reader gives next
   uint64_t reconnects_ = 0;
 };
 

@@ -112,6 +112,23 @@ TEST_F(EngineAloneTest, KeepsItsOwnAndSendsTheRestToTheirShards) {
   EXPECT_EQ(engine->shard().number(), 2U);
 }
 
+TEST_F(EngineAloneTest, ALinkThatWasSentLatelyIsNotSentAgain) {
+  SetAlone(2);
+  auto engine = Engine::Open(env_, options_).value();
+  std::vector<std::string> seeds;
+  uint64_t of_others = 0;
+  for (int i = 0; i < 40; ++i) {
+    const std::string seed = "http://127.0.0." + std::to_string(i + 1) + ":1/";
+    of_others += OwnerOf(seed) == 2 ? 0 : 1;
+    for (int again = 0; again < 3; ++again) seeds.push_back(seed);
+  }
+  ASSERT_TRUE(engine->AddSeeds(seeds));
+  const auto end = RunUntil(
+      *engine, [&](const CrawlProgress& progress) { return progress.counts.seeds == 120 && progress.checkpoints > 1; });
+  ASSERT_TRUE(end) << end.error().ToString();
+  EXPECT_EQ(exchange_->sent(0) + exchange_->sent(1) + exchange_->sent(3), of_others);
+}
+
 TEST_F(EngineAloneTest, ADirectoryStaysThatOfItsShard) {
   SetAlone(2);
   {

@@ -10,6 +10,11 @@
 #include "gate/robots_request.h"
 
 namespace portolan {
+namespace {
+
+constexpr uint64_t kSentShare = 32;  // of URLseen's memory: links that other shards were sent lately
+
+}  // namespace
 
 Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, MergeLanes lanes, ShardPorts ports,
                                            const ShardOptions& asked, Moment now) {
@@ -61,7 +66,12 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   }
   ASSIGN_OR_RETURN(shard->seeds_, DiskQueue::Open(env, manifest, {.name = ShardName(options.seat(), kSeedQueue)}));
   ASSIGN_OR_RETURN(shard->arrivals_, DiskQueue::Open(env, manifest, {.name = ShardName(options.seat(), kArrivals)}));
-  ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, lanes.seen, options.seen));
+  UrlSeenOptions seen = options.seen;
+  if (options.shards > 1) {
+    shard->sent_ = std::make_unique<RecentKeys>(seen.memory / kSentShare);
+    seen.memory -= shard->sent_->bytes();
+  }
+  ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, lanes.seen, seen));
   if (options.admission.enabled) {
     ASSIGN_OR_RETURN(shard->admission_, Admission::Open(env, manifest, lanes.others, options.admission));
   }

@@ -91,6 +91,7 @@
 #include "crawl/turn_times.h"
 #include "disk/manifest.h"
 #include "disk/queue.h"
+#include "disk/recent_keys.h"
 #include "flow/fetch.h"
 #include "flow/fetch_line.h"
 #include "flow/page_result.h"
@@ -300,7 +301,7 @@ class Shard : public Checkpointable {
   Status OfferArrivals(bool* moved, Moment now);
   Status WantRobots(const UrlRecord& request);
   Status OnRobotsAnswer(std::string_view url, uint8_t hops, const RobotsAnswer& answer, Moment now);
-  void SendAddressMail();
+  void SendAddressMail(Moment now);
   void SendRanks(std::string_view histogram);
 
   void WakeBy(int64_t time_ns) { next_wake_ns_ = std::min(next_wake_ns_, time_ns); }
@@ -426,6 +427,7 @@ class Shard : public Checkpointable {
   std::unique_ptr<DiskQueue> seeds_;
   std::unique_ptr<DiskQueue> arrivals_;
   std::unique_ptr<UrlSeen> seen_;
+  std::unique_ptr<RecentKeys> sent_;      // links that went to other shards lately; null if there are none
   std::unique_ptr<Admission> admission_;  // null without budgets
   std::unique_ptr<TrapPark> park_;        // null if traps are off, and always were
   std::unique_ptr<Gate> gate_;

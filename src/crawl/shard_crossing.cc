@@ -42,6 +42,10 @@ Status Shard::CheckPhases(const ShardOptions& options) {
 
 Status Shard::Offer(uint64_t hash, std::string_view record, uint32_t owner) {
   if (Here(owner)) return seen_->Add(hash, record);
+  if (sent_ != nullptr && sent_->enabled()) {
+    if (sent_->Contains(hash)) return {};
+    sent_->Insert(hash);
+  }
   EncodeLinkCrossing(hash, record, message_);
   exchange_->Send(owner, message_);
   return {};
@@ -80,9 +84,10 @@ Status Shard::OnRobotsAnswer(std::string_view url, uint8_t hops, const RobotsAns
   return gate_->OnRobots(url, hops, answer, passed, GateTime(now));
 }
 
-void Shard::SendAddressMail() {
+void Shard::SendAddressMail(Moment now) {
   if (exchange_ == nullptr) return;
-  for (const AddressMail& mail : frontier_->TakeAddressMail()) exchange_->Tell(mail.shard, mail.notice);
+  for (const AddressMail& mail : frontier_->TakeAddressMail(now.now_ns)) exchange_->Tell(mail.shard, mail.notice);
+  WakeBy(frontier_->NextReturn());
 }
 
 // Whoever has no room gets the next ones. So ranks, too, take no more of the exchange than one page would.

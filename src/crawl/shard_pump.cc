@@ -53,7 +53,7 @@ Status Shard::Pump(Moment now) {
     RETURN_IF_ERROR(StartRounds(now));
   }
   if (options_.give_up_quickly && dispatching && dry_ && !ComesBack()) HurryIfNothingElse(now);
-  SendAddressMail();
+  SendAddressMail(now);
   const PageResult* const held = network_.first_held();
   if (moved || (ending && held != nullptr && HasRoomFor(*held))) next_wake_ns_ = now.now_ns;
 

@@ -1,9 +1,9 @@
 // AddressBook: which shard may contact an address now. Each shard keeps the book of the addresses that it owns.
 //
 // An address is lent to one shard at a time. As long as no other shard wants it, that shard keeps it. When another one
-// wants it, the holder is told (kRecalled), makes one more hit if it has one to make, and returns the address with its
-// clock. Then the next shard in the line gets it, first come, first served. So the gap of the address holds across
-// shards, shards that want the same address take turns, and an unshared address costs two notices.
+// wants it, the holder is told (kRecalled), ends its turn (workbench.h) and returns the address with its clock. Then
+// the next shard in the line gets it, first come, first served. So the gap of the address holds across shards, shards
+// that want the same address take turns, and an unshared address costs two notices.
 //
 // Shards on several machines (lease_ns > 0) may lose notices and die, so a lease ends by itself:
 //

@@ -221,7 +221,7 @@ class SharedAddressesTest : public testing::Test {
   };
 
   void SendMail(uint32_t from) {
-    for (const AddressMail& mail : frontiers_[from]->TakeAddressMail()) {
+    for (const AddressMail& mail : frontiers_[from]->TakeAddressMail(now_ns_)) {
       ASSERT_NE(mail.shard, from);
       ++notices_;
       const int copies = machines_ ? static_cast<int>(1 - (random_() % 8 == 0) + (random_() % 8 == 0)) : 1;

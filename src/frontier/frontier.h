@@ -110,9 +110,10 @@ class Frontier : private Checkpointable {
   void OnResolved(const Resolution& resolution, int64_t now_ns);
 
   // For crawls with several shards: a notice of another shard about an address, and the notices for other shards. These
-  // must be sent in this order, after each turn.
+  // must be sent in this order, after each turn and at NextReturn: also while nothing is fetched.
   void OnAddressNotice(uint32_t from, const AddressNotice& notice, int64_t now_ns);
-  std::vector<AddressMail> TakeAddressMail();
+  std::vector<AddressMail> TakeAddressMail(int64_t now_ns);
+  int64_t NextReturn() const { return bench_.NextReturn(); }
 
   // These end a slot. REQUIRES: it is open. The host is ready again when its clock has passed.
   void Skip(SlotId slot);                                    // not fetched at all: the clocks are as they were

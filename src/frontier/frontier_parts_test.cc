@@ -477,6 +477,93 @@ TEST(WorkbenchTest, HostsOfOneAddressTakeTurnsAndATarpitHoldsItOnlySoLong) {
   EXPECT_TRUE(bench.CheckInvariants());
 }
 
+// An address that is held and that another shard wants, with hosts that may be hit at once.
+class WorkbenchTurnTest : public testing::Test {
+ protected:
+  explicit WorkbenchTurnTest(int64_t ip_delay_ns = 0) {
+    politeness_.ip_delay_ns = ip_delay_ns;
+    bench_.SetShared({.lease_ns = 10 * kSecond, .retry_ns = kSecond, .epoch = 1, .turn_ns = kTurn});
+    for (uint32_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(hosts_.Insert(i + 1), i);
+      hosts_[i].state = HostState::kReady;
+      bench_.Bind(i, address_);
+      bench_.Put(i, 0);
+    }
+    bench_.AskForLeases(0);
+    const std::vector<AddressNotice> asked = bench_.TakeNotices();
+    EXPECT_EQ(asked.size(), 1U);
+    session_ = asked[0].session;
+    bench_.OnGranted({AddressNotice::Kind::kGranted, address_, session_, 0, 0}, 0);
+    bench_.OnRecalled({AddressNotice::Kind::kRecalled, address_, session_, 0, 0}, 0);
+  }
+  // One hit of the host, which then comes back for another.
+  void HitAndEnd(int64_t begin_ns, int64_t end_ns) {
+    const uint32_t host = bench_.Top(begin_ns);
+    ASSERT_NE(host, kNoHost);
+    Flight flight{.slot = SlotId{++slots_} << 32 | host, .record = "r"};
+    bench_.Hit(host, flight, begin_ns);
+    hosts_[host].state = HostState::kInFlight;
+    hosts_[host].flights.push_back(flight);
+    ASSERT_TRUE(bench_.CheckInvariants());
+    hosts_[host].flights.clear();
+    bench_.End(flight, 0, end_ns);
+    hosts_[host].state = HostState::kReady;
+    bench_.Put(host, end_ns);
+    ASSERT_TRUE(bench_.CheckInvariants());
+  }
+  bool ReturnedAt(int64_t now_ns) {
+    bench_.Expire(now_ns, 0);
+    EXPECT_TRUE(bench_.CheckInvariants());
+    const std::vector<AddressNotice> notices = bench_.TakeNotices();
+    return notices.size() == 1 && notices[0].kind == AddressNotice::Kind::kReturned && notices[0].session == session_;
+  }
+
+  static constexpr int64_t kTurn = 50'000'000;
+  const HashKey key_ = HashKey::Known();
+  const Address address_ = Address::V4(0x01010101);
+  HostTable hosts_;
+  PolitenessOptions politeness_;
+  Workbench bench_{hosts_, politeness_, 1, key_};
+  uint64_t session_ = 0;
+  uint32_t slots_ = 0;
+};
+
+TEST_F(WorkbenchTurnTest, HitsThatFollowAtOnceAreMadeBeforeAnAddressIsReturned) {
+  for (int64_t at_ns = 1; at_ns < kTurn; at_ns += kTurn / 8) {
+    EXPECT_FALSE(ReturnedAt(at_ns));
+    HitAndEnd(at_ns, at_ns + kTurn / 16);
+  }
+  EXPECT_EQ(bench_.NextReturn(), kTurn);
+  EXPECT_TRUE(ReturnedAt(kTurn));
+  EXPECT_EQ(bench_.Top(kTurn), kNoHost) << "it is to be asked for anew";
+}
+
+TEST_F(WorkbenchTurnTest, ATurnWithoutAnotherHitEndsByItself) {
+  HitAndEnd(1, 2);
+  EXPECT_FALSE(ReturnedAt(3));
+  EXPECT_EQ(bench_.NextReturn(), kTurn);
+  EXPECT_TRUE(ReturnedAt(kTurn));
+}
+
+TEST_F(WorkbenchTurnTest, WhereNoHostCouldBeHitTheAddressIsReturnedAtOnce) {
+  for (uint32_t host = 0; host < 2; ++host) {
+    bench_.Take(host);
+    bench_.Put(host, 5 * kSecond);
+  }
+  EXPECT_TRUE(ReturnedAt(1));
+}
+
+class WorkbenchSlowTurnTest : public WorkbenchTurnTest {
+ protected:
+  WorkbenchSlowTurnTest() : WorkbenchTurnTest(kSecond) {}
+};
+
+TEST_F(WorkbenchSlowTurnTest, WithADelayThatIsLongerThanATurnThereIsOneHit) {
+  EXPECT_FALSE(ReturnedAt(kTurn + 1)) << "each turn has a hit";
+  HitAndEnd(kTurn + 1, kTurn + 2);
+  EXPECT_TRUE(ReturnedAt(kTurn + 2));
+}
+
 TEST(WorkbenchTest, ASnapshotSeesTheAddressesThatRunAndFewOthers) {
   constexpr uint32_t kHosts = 10'000;
   HostTable hosts;

@@ -214,7 +214,9 @@ void Frontier::PassNotices(int64_t now_ns) {
   }
 }
 
-std::vector<AddressMail> Frontier::TakeAddressMail() {
+std::vector<AddressMail> Frontier::TakeAddressMail(int64_t now_ns) {
+  now_ns_ = std::max(now_ns_, now_ns);
+  bench_.Expire(now_ns_, 0);
   PassNotices(now_ns_);
   return std::exchange(outbox_, {});
 }

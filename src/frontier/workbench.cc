@@ -33,7 +33,7 @@ uint32_t Workbench::FindOrMake(const Address& address) {
 void Workbench::Refresh(uint32_t ip) {
   Ip& entry = ips_[ip];
   if (entry.recalled) RefreshLease(ip);
-  const bool offers = entry.lease != Lease::kAsked && !(entry.recalled && entry.hit);
+  const bool offers = entry.lease != Lease::kAsked && !(entry.recalled && entry.turn_over);
   const Where to = !entry.hosts.empty() ? (offers ? Where::kTop : Where::kNowhere)
                    : entry.bound == 0   ? Where::kIdle
                                         : Where::kNowhere;
@@ -121,8 +121,9 @@ void Workbench::OnGranted(const AddressNotice& notice, int64_t now_ns) {
   const bool more = entry.lease == Lease::kAsked || until_ns > entry.until_ns;
   if (entry.lease == Lease::kAsked) {
     entry.lease = Lease::kHeld;
-    entry.recalled = entry.hit = false;
+    entry.recalled = entry.hit = entry.turn_over = false;
     entry.until_ns = until_ns;
+    entry.turn_ns = now_ns + terms_.turn_ns;
     entry.free_ns = std::max(entry.free_ns, now_ns + (ends ? ByOtherClock(notice.free_in_ns) : notice.free_in_ns));
   }
   entry.until_ns = std::max(entry.until_ns, until_ns);
@@ -149,20 +150,24 @@ void Workbench::OnRecalled(const AddressNotice& notice, int64_t now_ns) {
   notices_.push_back({AddressNotice::Kind::kReturned, notice.address, notice.session, 0, free_in_ns});
 }
 
-// For an address that other shards want.
+// For an address that other shards want. It is returned by Expire, so that a host whose answer has just ended may come
+// back to the bench before.
 void Workbench::RefreshLease(uint32_t ip) {
   Ip& entry = ips_[ip];
-  if (entry.holders.empty()) {
-    // A hit that is due as soon as the address is free is made before the address is returned: it was asked for because
-    // of such a hit, and each shard gets its turn.
-    const int64_t could_be_hit = std::max(entry.free_ns, now_ns_);
-    if (entry.hit || entry.hosts.empty() || entry.hosts.top().time_ns > could_be_hit) Return(entry);
-    return;
-  }
+  const int64_t could_be_hit = std::max(entry.free_ns, now_ns_);
+  entry.turn_over = entry.hit && could_be_hit >= entry.turn_ns;
+  // A hit that is due as soon as the address is free is made before the address is returned: it was asked for because
+  // of such a hit, and each shard gets its turn.
+  const bool nothing = entry.turn_over || entry.hosts.empty() || entry.hosts.top().time_ns > could_be_hit;
+  entry.leaving = entry.holders.empty() && nothing;
+  const int64_t due_ns = entry.leaving            ? now_ns_
+                         : !entry.holders.empty() ? entry.free_ns
+                         : entry.hit              ? entry.turn_ns
+                                                  : kNever;
   if (entry.due_place == TimedHeap::kOutside) {
-    due_.Push({entry.free_ns, sequence_++, ip}, DuePlace());
+    due_.Push({due_ns, sequence_++, ip}, DuePlace());
   } else {
-    due_.Change(entry.due_place, entry.free_ns, due_.at(entry.due_place).sequence, DuePlace());
+    due_.Change(entry.due_place, due_ns, due_.at(entry.due_place).sequence, DuePlace());
   }
 }
 
@@ -174,7 +179,7 @@ void Workbench::Return(Ip& entry) {
 
 void Workbench::EndSession(Ip& entry) {
   entry.lease = Lease::kNone;
-  entry.recalled = false;
+  entry.recalled = entry.leaving = false;
   if (entry.due_place != TimedHeap::kOutside) due_.Remove(entry.due_place, DuePlace());
   if (entry.lease_place != TimedHeap::kOutside) lease_timers_.Remove(entry.lease_place, LeasePlace());
 }
@@ -294,6 +299,9 @@ void Workbench::Expire(int64_t now_ns, size_t max) {
     const uint32_t ip = due_.top().id;
     ips_[ip].holders.clear();  // their time is up; the next holder sets the clock
     Refresh(ip);
+    if (!ips_[ip].leaving) continue;
+    Return(ips_[ip]);
+    Refresh(ip);
   }
   for (; max > 0 && !idle_.empty() && idle_.top().time_ns <= now_ns; --max) {
     const uint32_t ip = idle_.top().id;
@@ -341,13 +349,13 @@ Status Workbench::CheckInvariants() const {
       }
     }
     if (ip.bound < ip.hosts.size() + ip.holders.size()) return broken("more hosts on the bench than bound");
-    if ((ip.due_place != TimedHeap::kOutside) != (ip.recalled && !ip.holders.empty())) {
+    if ((ip.due_place != TimedHeap::kOutside) != ip.recalled) {
       return broken("an address that is to be returned is not noted, or one that is not");
     }
     const bool timed = terms_.lease_ns > 0 && ip.lease != Lease::kNone;
     if ((ip.lease_place != TimedHeap::kOutside) != timed) return broken("an address whose lease nobody looks at");
     const TimedHeap& heap = ip.hosts.empty() ? idle_ : top_;
-    const bool offers = ip.lease != Lease::kAsked && !(ip.recalled && ip.hit);
+    const bool offers = ip.lease != Lease::kAsked && !(ip.recalled && ip.turn_over);
     if (ip.hosts.empty() ? ip.bound > 0 : !offers) {
       if (ip.place != TimedHeap::kOutside) return broken("an address with nothing to offer is in a heap");
       continue;

@@ -12,8 +12,9 @@
 //
 // If a crawl has several shards (SetShared), an address may be hit only while this shard holds it (address_book.h). One
 // that is not held is in the top heap like others; when its turn comes it is asked for, and leaves the heap until it is
-// granted. One that other shards want is returned after its next hit: when the answers ended, at the latest when the
-// hits have held it for ip_hold_max; and at once if no host here could be hit as soon as the address is free.
+// granted. One that other shards want is returned after its next hit, or after those that follow at once within a turn
+// (LeaseTerms::turn_ns): when the answers ended, at the latest when the hits have held it for ip_hold_max; and at once
+// if no host here could be hit as soon as the address is free.
 //
 // If leases end (LeaseTerms::lease_ns), more time is asked for when half of it is over, as long as the address has
 // hosts or requests, and a question without an answer is repeated. A lease that ended is lost, whatever still arrives:
@@ -64,6 +65,9 @@ class Workbench {
     Lease lease = Lease::kHeld;
     bool recalled = false;                       // other shards want it
     bool hit = false;                            // whether it was hit since it was granted
+    bool turn_over = false;                      // recalled, and no more hits are to be made
+    bool leaving = false;                        // recalled, and to be returned now
+    int64_t turn_ns = 0;                         // until then it may be hit again although others want it
     uint64_t session = 0;                        // the newest one
     int64_t asked_ns = 0;                        // when it was last asked for
     int64_t until_ns = kNever;                   // of a lease that is held: its end
@@ -85,6 +89,9 @@ class Workbench {
     int64_t lease_ns = 0;  // 0: without end, and no notice is lost
     int64_t retry_ns = 0;
     uint64_t epoch = 0;  // of this process
+    // A shard that was given an address may hit it for so long although others want it, but at least once. So where
+    // hits may follow each other at once, an address is not handed over after each of them.
+    int64_t turn_ns = 50'000'000;
   };
   // From now on addresses must be held. REQUIRES: there are none yet.
   void SetShared(const LeaseTerms& terms) {
@@ -118,6 +125,9 @@ class Workbench {
     const auto first = [](const TimedHeap& heap) { return heap.empty() ? kNever : heap.top().time_ns; };
     return std::min({first(top_), first(due_), first(lease_timers_)});
   }
+  // When an address that others want must be looked at (Expire).
+  int64_t NextReturn() const { return due_.empty() ? kNever : due_.top().time_ns; }
+
   // Takes the top host off and counts the hit; `flight` stores what End and Undo need. REQUIRES: it is Top(now_ns).
   void Hit(uint32_t host, Flight& flight, int64_t now_ns);
   // The answer of this hit ended. `budget`: of the host.
@@ -184,7 +194,7 @@ class Workbench {
   std::unordered_map<uint64_t, uint32_t> numbers_;  // by Address::Hash; never iterated
   TimedHeap top_;                                   // addresses with hosts that can be hit
   TimedHeap idle_;                                  // addresses that no host uses
-  TimedHeap due_;                                   // recalled and being hit: returned at this time at the latest
+  TimedHeap due_;                                   // recalled: to be looked at again at this time
   TimedHeap lease_timers_;                          // asked for: ask again; held: ask for more time. If leases end
   bool shared_ = false;
   LeaseTerms terms_;
