@@ -25,6 +25,7 @@ import unittest
 
 import clusters
 import crawls
+import nats_secrets
 
 PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else None
 PAGES = int(os.environ.get("CLUSTER_TEST_PAGES", "20000"))
@@ -78,7 +79,7 @@ class Base(unittest.TestCase):
         return account, captured
 
     def init(self, nats, web, *flags, shards=3, name="test"):
-        done = crawls.run(PROGRAM, "cluster", "init", "--nats", nats.url, "--name", name, "--shards", shards, *flags,
+        done = crawls.run(PROGRAM, "cluster", "init", *nats.client, "--name", name, "--shards", shards, *flags,
                           *crawl_flags(web), *web.ready["seeds"])
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -309,6 +310,75 @@ class BadInput(Base):
             code, _, messages = node.end(60)
             self.assertEqual(code, 3, messages)
             self.assertRegex(messages.splitlines()[-1], "shard [01].*lost")
+
+
+class Secrets(Base):
+    """How a server may want to know who we are: certificates, a password, a token, credentials of an account."""
+
+    def crawl(self, nats):
+        with crawls.Web(PROGRAM, self.folder, *world(40)) as web:
+            self.init(nats, web, "--lease", "1s", shards=2)
+            node = clusters.Node(PROGRAM, nats, self.folder, "alpha", "--memory", "512M")
+            self.addCleanup(node.process.kill)
+            code, summary, messages = node.end()
+            self.assertEqual((code, summary["state"]), (0, "done"), messages)
+            self.judge(web, self.folder)
+        self.assertEqual(clusters.status(PROGRAM, nats)["state"], "done")
+
+    def refuse(self, nats, url, *flags, why, all_verbs=False):
+        """Exit code 2 and one line that says why, without the secrets."""
+        for verb in (["cluster", "status"], ["cluster", "init", "--name", "other", "http://example.org/"],
+                     ["node", "--dir", self.folder / "refused", "--memory", "512M"])[:3 if all_verbs else 1]:
+            named = ["--cluster", "test"] if "init" not in verb else []
+            done = crawls.run(PROGRAM, *verb, *named, "--nats", url.replace("PORT", str(nats.port)), *flags, timeout=20)
+            self.assertEqual(done.returncode, 2, (verb, done.stderr))
+            told = [line for line in done.stderr.splitlines() if line.startswith("portolan: ")]
+            self.assertEqual(len(told), 1, done.stderr)
+            self.assertRegex(told[0], why)
+            self.assertNotIn(".c:", told[0])
+            self.assertNotIn("right", done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_tls_with_certificates_of_both_sides_and_a_password(self):
+        own, other = (nats_secrets.Authority(self.folder / name) for name in ("own", "other"))
+        cert, key = own.sign("server", "IP:127.0.0.1")
+        mine, my_key = own.sign("client", "DNS:client")
+        theirs, their_key = other.sign("client", "DNS:client")
+        with clusters.Nats(self.folder / "nats", "--tlsverify", "--tlscert", cert, "--tlskey", key, "--tlscacert", own.ca,
+                           "--user", "u", "--pass", "right", user="u:right", scheme="tls",
+                           client=["--nats-ca", own.ca, "--nats-cert", mine, "--nats-key", my_key]) as nats:
+            self.crawl(nats)
+            url = "tls://u:right@127.0.0.1:PORT"
+            mine = ["--nats-cert", mine, "--nats-key", my_key]
+            self.refuse(nats, url, "--nats-ca", other.ca, *mine, why="SSL handshake error: .*issuer certificate",
+                        all_verbs=True)
+            self.refuse(nats, "nats://u:right@127.0.0.1:PORT", why="SSL handshake error: .*issuer certificate")
+            self.refuse(nats, "tls://u:right@localhost:PORT", "--nats-ca", own.ca, *mine, why="hostname mismatch")
+            self.refuse(nats, url.replace("right", "wrong"), "--nats-ca", own.ca, *mine, why="Authorization Violation",
+                        all_verbs=True)
+            self.refuse(nats, url, "--nats-ca", own.ca, why="wants a certificate of this program")
+            self.refuse(nats, url, "--nats-ca", own.ca, "--nats-cert", theirs, "--nats-key", their_key,
+                        why="wants a certificate of this program")
+            self.refuse(nats, url, "--nats-ca", self.folder / "none.pem", *mine, why="none.pem")
+
+    def test_a_token(self):
+        with clusters.Nats(self.folder / "nats", "--auth", "right", user="right") as nats:
+            self.crawl(nats)
+            self.refuse(nats, "nats://wrong@127.0.0.1:PORT", why="Authorization Violation")
+            self.refuse(nats, "nats://127.0.0.1:PORT", why="Authorization Violation")
+            own = nats_secrets.Authority(self.folder / "own")
+            self.refuse(nats, "tls://right@127.0.0.1:PORT", "--nats-ca", own.ca, why="Secure Connection not available")
+
+    def test_credentials_of_an_account(self):
+        accounts = nats_secrets.Accounts(self.folder / "accounts")
+        good = accounts.user("good")
+        bad = accounts.user("bad", signed_by=nats_secrets.Key(accounts.folder, "A"))
+        with clusters.Nats(self.folder / "nats", "-c", accounts.config, client=["--nats-creds", good]) as nats:
+            self.crawl(nats)
+            self.refuse(nats, "nats://127.0.0.1:PORT", "--nats-creds", bad, why="Authorization Violation")
+            self.refuse(nats, "nats://127.0.0.1:PORT", "--nats-creds", self.folder / "none.creds", why="none.creds")
+            self.refuse(nats, "nats://127.0.0.1:PORT", "--nats-creds", accounts.config, why="holds no credentials")
+            self.refuse(nats, "nats://127.0.0.1:PORT", why="Authorization Violation")
 
 
 if __name__ == "__main__":

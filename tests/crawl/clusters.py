@@ -26,14 +26,15 @@ def free_port():
 class Nats:
     """nats-server on a loopback port, with a directory that survives kill and start."""
 
-    def __init__(self, folder, *flags, jetstream=True, user=""):
+    def __init__(self, folder, *flags, jetstream=True, user="", scheme="nats", client=()):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(exist_ok=True)
         self.flags = [str(flag) for flag in flags]
         if jetstream:
             self.flags += ["-js", "-sd", str(self.folder / "store")]
         self.port = free_port()
-        self.url = f"nats://{user + '@' if user else ''}127.0.0.1:{self.port}"
+        self.url = f"{scheme}://{user + '@' if user else ''}127.0.0.1:{self.port}"
+        self.client = ["--nats", self.url, *client]  # how verbs reach it
         self.process = None
 
     def start(self):
@@ -69,7 +70,7 @@ class Node:
         self.log = pathlib.Path(folder) / f"{name}.log"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [str(part) for part in [program, "node", "--cluster", cluster, "--nats", nats.url, "--dir", self.dir,
+                [str(part) for part in [program, "node", "--cluster", cluster, *nats.client, "--dir", self.dir,
                                         "--name", name, "--json", *flags]],
                 stdout=subprocess.PIPE, stderr=log, text=True)
 
@@ -114,6 +115,6 @@ def shard_dirs(directory):
 
 
 def status(program, nats, cluster="test"):
-    done = crawls.run(program, "cluster", "status", "--cluster", cluster, "--nats", nats.url, "--json")
+    done = crawls.run(program, "cluster", "status", "--cluster", cluster, *nats.client, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
