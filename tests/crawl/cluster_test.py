@@ -234,8 +234,9 @@ class Copies(Base):
 
 class BadInput(Base):
     def node(self, nats, *flags, name="alpha", timeout=30, cluster="test", url=None):
+        given = {**{"--name": name, "--memory": "512M"}, **dict(zip(flags[::2], flags[1::2]))}
         return crawls.run(PROGRAM, "node", "--cluster", cluster, "--nats", url or nats.url, "--dir", self.folder / name,
-                          "--name", name, "--memory", "512M", *flags, timeout=timeout)
+                          *[word for pair in given.items() for word in pair], timeout=timeout)
 
     def test_what_is_refused(self):
         with clusters.Nats(self.folder / "nats", "--user", "u", "--pass", "right", user="u:right") as nats, \
@@ -275,6 +276,75 @@ class BadInput(Base):
             old = crawls.run(PROGRAM, "node", "--cluster", "test", "--nats", nats.url, "--dir", first.dir)
             self.assertEqual(old.returncode, 2, old.stderr)
             self.assertIn("was made anew", old.stderr)
+
+    def test_another_version_is_refused_until_the_cluster_is_upgraded(self):
+        with clusters.Nats(self.folder / "nats") as nats, crawls.Web(PROGRAM, self.folder, *world(40)) as web:
+            self.init(nats, web, "--lease", "1s", shards=2)
+            nats.put("version", "0.0.1")
+            refused = self.node(nats)
+            self.assertEqual(refused.returncode, 3, refused.stderr)
+            self.assertRegex(refused.stderr, r"cluster test is worked on by portolan 0\.0\.1, this is \S+: .*upgrade")
+            self.assertFalse((self.folder / "alpha").exists())
+            self.assertEqual(clusters.status(PROGRAM, nats)["pages"], 0)  # looking is allowed
+
+            def upgrade(*flags):
+                return crawls.run(PROGRAM, "cluster", "upgrade", "--cluster", "test", *nats.client, *flags)
+            done = upgrade()
+            self.assertEqual(done.returncode, 0, done.stderr)
+            # Not while nodes work, which would be of the version before.
+            crawls.run(PROGRAM, "cluster", "pause", "--cluster", "test", "--nats", nats.url)
+            node = clusters.Node(PROGRAM, nats, self.folder, "alpha", "--memory", "512M")
+            self.addCleanup(node.process.kill)
+            crawls.wait_until(lambda: "a shard is ours" in node.log.read_text(), 20, "it works")
+            busy = upgrade()
+            self.assertEqual(busy.returncode, 4, busy.stderr)
+            self.assertIn("stop the nodes first", busy.stderr)
+            crawls.run(PROGRAM, "cluster", "resume", "--cluster", "test", "--nats", nats.url)
+            code, summary, messages = node.end()
+            self.assertEqual((code, summary["state"]), (0, "done"), messages)
+            self.judge(web, self.folder)
+            # A format that this version does not know.
+            nats.put("settings", "portolan-cluster 99\n\n")
+            for done in (self.node(nats), upgrade()):
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn("its format is 99, this program knows 1", done.stderr)
+
+    def test_settings_that_a_node_cannot_share_are_refused(self):
+        rules = self.folder / "rules.toml"
+        broken = self.folder / "broken.toml"
+        broken.write_text('[[rule]]\naction = "forbid"\n')
+        rules.write_text('[[rule]]\naction = "exclude"\npattern = "/nothing-like-this/"\n')
+        with clusters.Nats(self.folder / "nats") as nats, crawls.Web(PROGRAM, self.folder, *world(40)) as web:
+            for code, why, *flags in (
+                    (2, "would be shared by several shards", "--set", "archive.directories=['/srv/one']"),
+                    (2, "crawl.shards: is of a crawl on one machine", "--set", "crawl.shards=2"),
+                    (2, "--lease: ", "--lease", "10ms"), (2, "--takeover: ", "--takeover", "1s"),
+                    (3, "none.toml", "--rules", self.folder / "none.toml"),
+                    (3, "broken.toml:2: ", "--rules", broken)):
+                done = crawls.run(PROGRAM, "cluster", "init", *nats.client, "--name", "test", *flags,
+                                  "http://example.org/")
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(why, done.stderr)
+            self.init(nats, web, "--lease", "1s", "--rules", rules, shards=2)
+            text = rules.read_text()
+            rules.write_text(text + "# one line more\n")
+            other = self.node(nats)
+            self.assertEqual(other.returncode, 2, other.stderr)
+            self.assertIn(f"rules.file: {rules} has other contents here", other.stderr)
+            self.assertIn("copy the file that 'portolan cluster init' read", other.stderr)
+            rules.unlink()
+            missing = self.node(nats)
+            self.assertEqual(missing.returncode, 2, missing.stderr)
+            self.assertIn(f"rules.file: {rules} is not on this machine: copy the file", missing.stderr)
+            rules.write_text(text)
+            for flags, why in ((["--memory", "200M"], "which need 128M of memory each"),
+                               (["--connections", "many"], "fetch.connections"), (["--name", "a b"], "is not a name")):
+                done = self.node(nats, *flags)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(why, done.stderr)
+            done = self.node(nats)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.judge(web, self.folder)
 
     def test_a_server_without_jetstream_is_refused(self):
         with clusters.Nats(self.folder / "nats", jetstream=False) as nats:

@@ -47,6 +47,16 @@ class Nats:
         with socket.socket() as one:
             return one.connect_ex(("127.0.0.1", self.port)) == 0
 
+    def put(self, key, value, cluster="test"):
+        """A key of the cluster's bucket gets this value, as if another program had written it."""
+        with socket.create_connection(("127.0.0.1", self.port), 10) as one, one.makefile("rb") as answers:
+            answers.readline()  # INFO
+            one.sendall(b'CONNECT {"verbose":false}\r\nSUB inbox 1\r\n' +
+                        f"PUB $KV.portolan-{cluster}.{key} inbox {len(value)}\r\n{value}\r\n".encode())
+            answers.readline()  # MSG
+            answer = json.loads(answers.readline())
+        assert "error" not in answer, answer
+
     def kill(self):
         if self.process is not None:
             self.process.kill()
