@@ -36,8 +36,8 @@ GAP = "20ms"
 IP_GAP = "2ms"
 
 
-def crawl_flags(web, *more):
-    return [*web.flags(), "--scope", "any", "--delay", GAP, "--ip-delay", IP_GAP, "--max-pages", "0", "--set",
+def crawl_flags(web, *more, gap=GAP, max_pages=0):
+    return [*web.flags(), "--scope", "any", "--delay", gap, "--ip-delay", IP_GAP, "--max-pages", max_pages, "--set",
             "politeness.delay_factor=0", "--set", "checkpoint.interval=1s", "--set", "fetch.total_timeout=3s",
             "--set", "fetch.connect_timeout=2s", "--set", "fetch.first_byte_timeout=2s", *more]
 
@@ -78,9 +78,9 @@ class Base(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{shard}: {done.stdout} {done.stderr}")
         return account, captured
 
-    def init(self, nats, web, *flags, shards=3, name="test"):
+    def init(self, nats, web, *flags, shards=3, name="test", **crawl):
         done = crawls.run(PROGRAM, "cluster", "init", *nats.client, "--name", name, "--shards", shards, *flags,
-                          *crawl_flags(web), *web.ready["seeds"])
+                          *crawl_flags(web, **crawl), *web.ready["seeds"])
         self.assertEqual(done.returncode, 0, done.stderr)
 
 
@@ -206,6 +206,92 @@ class Verbs(Base):
             shutil.rmtree(self.folder / "alpha" / name)  # the files that were left behind
             self.judge(web, self.folder)
             self.assertEqual(clusters.status(PROGRAM, nats)["shards_done"], 4)
+
+
+class Seeds(Base):
+    def test_more_seeds_than_settings_hold_are_each_fetched_once_even_if_a_node_dies_reading_them(self):
+        wanted, left_out = 1500, 100_000
+        seeds, rules = self.folder / "seeds.txt", self.folder / "rules.toml"
+        rules.write_text('[[rule]]\naction = "exclude"\ndomain = "left-out.example"\n')
+        with clusters.Nats(self.folder / "nats") as nats, \
+                crawls.Web(PROGRAM, self.folder, *world(2000), "--set", f"domains={wanted}", "--seeds", wanted,
+                           "--seeds-file", seeds) as web:
+            real = seeds.read_text().split()
+            self.assertEqual(len(set(real)), wanted)
+            with open(seeds, "a", encoding="ascii") as more:  # so many that reading them takes a while
+                more.writelines(f"http://h{i}.left-out.example/\n" for i in range(left_out))
+            web.ready["seeds"] = ["--seeds", seeds]
+            self.init(nats, web, "--lease", "2s", "--nodes", 2, "--rules", rules, shards=4)
+            nodes = [clusters.Node(PROGRAM, nats, self.folder, name, "--memory", "512M") for name in ("alpha", "beta")]
+            for node in nodes:
+                self.addCleanup(node.process.kill)
+
+            def begun():  # made, and without the settings that are written when the seeds have been read
+                return [path for path in nodes[0].dir.glob("shard-*") if not (path / "crawl.toml").exists()]
+            crawls.wait_until(begun, 20, "alpha reads the seeds")
+            nodes[0].kill()
+            self.assertTrue(begun(), "it was killed while it read them")
+            nodes[0] = clusters.Node(PROGRAM, nats, self.folder, "alpha", "--memory", "512M")
+            self.addCleanup(nodes[0].process.kill)
+            for node in nodes:
+                code, summary, messages = node.end(LIMIT)
+                self.assertEqual((code, summary["state"]), (0, "done"), messages)
+            self.judge(web, self.folder)
+        ended = collections.Counter(line["url"] for shard in clusters.shard_dirs(self.folder)
+                                    for line in crawls.log_lines(shard))
+        self.assertEqual([seed for seed in real if ended[seed] != 1], [])
+
+
+class Limits(Base):
+    """A limit counts all shards: nodes tell each other once per second what they have fetched."""
+
+    SLACK = 4  # seconds; two are promised, and the machine may be busy
+
+    def crawl(self, *flags, **limit):
+        """Three nodes until the limit. Returns what the summaries and `status` say, and of each request when it was made
+        and answered, the status and the bytes."""
+        with clusters.Nats(self.folder / "nats") as nats, \
+                crawls.Web(PROGRAM, self.folder, *world(4000), "--seeds", 40) as web:
+            self.init(nats, web, "--lease", "2s", "--nodes", 3, *flags, gap="500ms", **limit)
+            nodes = [clusters.Node(PROGRAM, nats, self.folder, name, "--memory", "256M") for name in ("a", "b", "c")]
+            for node in nodes:
+                self.addCleanup(node.process.kill)
+            ends = [node.end(LIMIT) for node in nodes]
+            # Who comes later ends, too.
+            ends.append(clusters.Node(PROGRAM, nats, self.folder, "a", "--memory", "256M").end())
+            status = clusters.status(PROGRAM, nats)
+        for code, summary, messages in ends:
+            self.assertEqual((code, summary["state"]), (0, "stopped"), messages)
+        hits = [line.split("\t") for line in web.log.read_text().splitlines() if line.startswith("H\t")]
+        answers = [(int(hit[1]), int(hit[10]), hit[8] if hit[7] != "/robots.txt" else "", int(hit[9])) for hit in hits]
+        return [summary["why"] for _, summary, _ in ends], status, answers
+
+    def judge_end(self, answers, reached_ns):
+        late = [begin for begin, *_ in answers if begin > reached_ns + self.SLACK * 10**9]
+        self.assertEqual(len(late), 0, "all know of the limit soon")
+
+    def test_of_pages(self):
+        why, status, answers = self.crawl(max_pages=300)
+        self.assertEqual(why, ["a limit is reached: max_pages"] * 4)
+        self.assertEqual(status["state"], "a limit is reached: max_pages")
+        self.assertGreaterEqual(status["pages"], 300)
+        self.assertLess(max(shard["pages"] for shard in status["shards"]), 300, "no shard alone reaches it")
+        pages = sorted(end for _, end, code, _ in answers if code == "200")
+        self.assertGreaterEqual(len(pages), 300)
+        self.judge_end(answers, pages[299])
+
+    def test_of_bytes(self):
+        limit = 3_000_000
+        why, status, answers = self.crawl("--set", f"crawl.max_bytes={limit}")
+        self.assertEqual(why, ["a limit is reached: max_bytes"] * 4)
+        self.assertGreaterEqual(status["wire_bytes"], limit)
+        total, reached_ns = 0, None
+        for _, end, _, size in sorted(answers, key=lambda one: one[1]):
+            total += size
+            if reached_ns is None and total >= limit:
+                reached_ns = end
+        self.assertIsNotNone(reached_ns)
+        self.judge_end(answers, reached_ns)
 
 
 class Copies(Base):
