@@ -10,6 +10,8 @@ import time
 
 import crawls
 
+# What a test starts ends with it, also if it is killed, and does not hold its output open.
+LEASHED = ["setpriv", "--pdeathsig", "KILL"]
 SERVER = shutil.which("nats-server") or "/usr/sbin/nats-server"
 
 
@@ -38,8 +40,9 @@ class Nats:
         self.process = None
 
     def start(self):
-        self.process = subprocess.Popen([SERVER, "-a", "127.0.0.1", "-p", str(self.port), "-l",
-                                         str(self.folder / "log"), *self.flags])
+        self.process = subprocess.Popen([*LEASHED, SERVER, "-a", "127.0.0.1", "-p", str(self.port), "-l",
+                                         str(self.folder / "log"), *self.flags], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         crawls.wait_until(self.answers, 20, "nats-server answers")
         return self
 
@@ -80,7 +83,7 @@ class Node:
         self.log = pathlib.Path(folder) / f"{name}.log"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [str(part) for part in [program, "node", "--cluster", cluster, *nats.client, "--dir", self.dir,
+                [str(part) for part in [*LEASHED, program, "node", "--cluster", cluster, *nats.client, "--dir", self.dir,
                                         "--name", name, "--json", *flags]],
                 stdout=subprocess.PIPE, stderr=log, text=True)
 
