@@ -21,6 +21,7 @@ struct Faults {
   int deaths = 0;
   int cuts = 0;  // of one machine, some longer than its lease
   int server_away = 0;
+  int clock_jumps = 0;  // besides: each machine's calendar is wrong by hours from the start
 };
 
 struct Report {
@@ -58,6 +59,11 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
     return options;
   }
 
+  // Up to three hours before and after the true time.
+  static int64_t WrongBy(uint32_t shard) {
+    return (shard % 2 == 0 ? 1 : -1) * (static_cast<int64_t>(shard) * 47 % 180 + 10) * 60 * kSecond;
+  }
+
   // `judge` allows what a death explains: what came after the last checkpoint is fetched again.
   static Report Crawl(const Setting& setting, uint64_t seed, const Faults& faults,
                       const std::function<void(VirtualCluster::Options&)>& change = {}) {
@@ -72,6 +78,9 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
     VirtualCluster::Options options = MakeCluster(setting, seed);
     if (change) change(options);
     VirtualCluster cluster(*world, time, judge, options);
+    for (uint32_t shard = 0; shard < setting.shards && faults.clock_jumps > 0; ++shard) {
+      cluster.SetClockError(shard, WrongBy(shard));
+    }
     Report report;
     const Status begun = cluster.Begin();
     EXPECT_TRUE(begun) << begun.error().ToString();
@@ -92,6 +101,11 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
     }
     for (int i = 0; i < faults.server_away; ++i) {
       time.At(moment(), [&cluster, &time] { cluster.nats().CutAll(time.NowNs() + 7 * kSecond); });
+    }
+    for (int i = 0; i < faults.clock_jumps; ++i) {
+      const uint32_t shard = node();
+      const int64_t error_ns = WrongBy(shard) + (static_cast<int64_t>(random() % 600) - 300) * kSecond;
+      time.At(moment(), [&cluster, shard, error_ns] { cluster.SetClockError(shard, error_ns); });
     }
     const Status status = cluster.Run(20'000'000);
     EXPECT_TRUE(status) << status.error().ToString();
@@ -253,6 +267,28 @@ TEST_P(ClusterCrawlTest, FullStreamsAndDisksPushBack) {
   ExpectExact(report, setting);
   EXPECT_GT(report.nats.full, 0U);
   EXPECT_GT(report.exchange.spilled, 0U);
+}
+
+// No machine's calendar is right, and each is set again and again, by minutes: nothing that machines do together asks
+// it. robots.txt gets old several times, by the calendar that each shard keeps for itself.
+TEST_P(ClusterCrawlTest, ClocksMayDifferByHoursAndBeSet) {
+  const Setting setting = Small(GetParam());
+  const auto change = [](VirtualCluster::Options& options) {
+    options.crawl.archive_dir = kArchive;
+    options.crawl.shard.gate.robots_ttl_s = options.crawl.shard.gate.request_timeout_s = 90;
+  };
+  const Report right = Crawl(setting, 9, {}, change);
+  const Report wrong = Crawl(setting, 9, {.clock_jumps = 60}, change);
+  ExpectExact(wrong, setting);
+  EXPECT_EQ(wrong.account.pages_fetched, wrong.account.reachable);
+  EXPECT_TRUE(wrong.archived == right.archived);
+  EXPECT_EQ(wrong.days, right.days) << "calendars change nothing, so the runs are the same";
+  EXPECT_EQ(wrong.nats.stored, right.nats.stored);
+  EXPECT_EQ(wrong.exchange.notices_sent, right.exchange.notices_sent);
+  const Report hard = Crawl(setting, 10, {.deaths = 4, .cuts = 4, .server_away = 1, .clock_jumps = 60}, change);
+  ExpectExact(hard, setting);
+  EXPECT_GE(hard.deaths, 4U);
+  EXPECT_TRUE(hard.archived == right.archived);
 }
 
 TEST_P(ClusterCrawlTest, WithBudgetsToo) {

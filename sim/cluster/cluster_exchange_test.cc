@@ -6,7 +6,9 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,9 @@ constexpr uint32_t kShards = 3;
 
 class ClusterExchangeTest : public testing::Test {
  protected:
+  explicit ClusterExchangeTest(uint64_t stream_bytes = uint64_t{64} << 20)
+      : nats_(time_, {.shards = kShards, .stream_bytes = stream_bytes, .faulty = false}) {}
+
   struct Node {
     MemEnv env;
     std::unique_ptr<Manifest> manifest;
@@ -88,7 +93,7 @@ class ClusterExchangeTest : public testing::Test {
 
   ClusterExchangeOptions options_;
   VirtualTime time_{1'780'000'000'000'000'000};
-  VirtualNats nats_{time_, {.shards = kShards, .faulty = false}};
+  VirtualNats nats_;
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 
@@ -144,6 +149,66 @@ TEST_F(ClusterExchangeTest, TheOutboxIsSentByTheNextProcess) {
   Run();
   At(2).TakeMail(2);
   EXPECT_EQ(TakeAll(2), std::vector<std::string>{"kept"});
+}
+
+// A part of a checkpoint during whose flush other threads go on.
+class Meanwhile : public Checkpointable {
+ public:
+  explicit Meanwhile(std::function<void()> work) : work_(std::move(work)) {}
+  Status Flush() override {
+    work_();
+    return {};
+  }
+  ManifestSection Describe() const override { return {.name = "meanwhile", .kind = "none"}; }
+  Status Committed() override { return {}; }
+
+ private:
+  std::function<void()> work_;
+};
+
+class FullStreamTest : public ClusterExchangeTest {
+ protected:
+  FullStreamTest() : ClusterExchangeTest(/*stream_bytes=*/800) {}
+};
+
+// The outbox and the queues on disk are of one moment: a batch that the worker takes from a queue into the window while
+// the checkpoint's parts are flushed is in one of them. Here it can be nowhere else, since its stream is full.
+TEST_F(FullStreamTest, WhatMovesFromTheDiskIntoTheWindowDuringACheckpointIsInIt) {
+  options_.out_bytes = 100;
+  options_.window_bytes = 200;
+  ASSERT_TRUE(Open(0));
+  std::set<std::string> sent;
+  nats_.Cut(0, time_.NowNs() + 2 * kSecond);
+  for (int i = 0; i < 20; ++i) {
+    const std::string message = fmt::format("{:064}", (i + 1) * 7'919'000'000'000);
+    sent.insert(message);
+    Send(0, 2, message);
+    At(0).Deliver(0);
+    At(0).Work(0);
+    time_.RunUntil(time_.NowNs() + 50 * kMillisecond);  // each in a batch of its own
+  }
+  const uint64_t on_disk = At(0).counters().spill_bytes;
+  time_.RunUntil(time_.NowNs() + 2 * kSecond);
+  Meanwhile worker([&] {
+    for (int i = 0; i < 100; ++i) {
+      At(0).Work(0);
+      time_.RunUntil(time_.NowNs() + 20 * kMillisecond);
+    }
+  });
+  At(0).BeginCheckpoint(false);
+  std::vector<Checkpointable*> parts = At(0).Checkpointables();
+  ASSERT_EQ(parts.size(), kShards) << "the exchange, and a queue for each other shard";
+  parts.insert(parts.begin() + 1, &worker);
+  ASSERT_TRUE(nodes_[0]->manifest->Commit(parts));
+  EXPECT_LT(At(0).counters().spill_bytes, on_disk) << "some came from the disk";
+  EXPECT_GT(nats_.counts().full, 0U) << "and found no room in the stream";
+  ASSERT_TRUE(Open(0));  // it dies
+  std::set<std::string> taken;
+  for (int i = 0; i < 60; ++i) {
+    Run(kSecond);
+    for (std::string& message : Commit(2, false)) taken.insert(std::move(message));  // which makes room
+  }
+  EXPECT_TRUE(taken == sent) << taken.size() << " of " << sent.size();
 }
 
 // A receiver that dies takes again what its checkpoint does not hold, and only that.

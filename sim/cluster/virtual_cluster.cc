@@ -8,7 +8,10 @@ namespace portolan::sim {
 VirtualCluster::VirtualCluster(const World& world, VirtualTime& time, HitSink& judge, const Options& options)
     : world_(world), time_(time), judge_(judge), options_(options), nats_(time, options.nats) {
   nodes_.resize(options.crawl.shards);
-  for (Node& node : nodes_) node.env = std::make_unique<MemEnv>();
+  for (Node& node : nodes_) {
+    node.clock = std::make_unique<MachineClock>(time);
+    node.env = std::make_unique<MemEnv>();
+  }
 }
 
 VirtualCluster::~VirtualCluster() {
@@ -30,6 +33,7 @@ Status VirtualCluster::Start(uint32_t shard) {
   node.transport = nats_.Connect(shard);
   VirtualCrawl::Options options = options_.crawl;
   options.alone = shard;
+  options.clock = node.clock.get();
   options.shard.frontier.epoch = epoch;
   options.make_exchange = [&, epoch](
                               Env& env, const Manifest& manifest,

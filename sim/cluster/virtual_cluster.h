@@ -3,7 +3,8 @@
 // VirtualNats. One judge sees the requests of all.
 //
 // Machines die at any moment (their disks keep what a power cut leaves) and begin again, with a new epoch, from their
-// last checkpoint; they are cut off from the server, for longer than their lease holds, too.
+// last checkpoint; they are cut off from the server, for longer than their lease holds, too. Each has a calendar of its
+// own, which may be set while it runs and while it is dead.
 //
 // Thread: one. Memory: the crawls'. The same options give the same run.
 
@@ -44,6 +45,8 @@ class VirtualCluster {
 
   // Its process ends now, and another one begins later.
   void Kill(uint32_t shard, CrashMode mode);
+  // Its calendar is wrong by so much from now on.
+  void SetClockError(uint32_t shard, int64_t error_ns) { nodes_[shard].clock->error_ns = error_ns; }
   VirtualNats& nats() { return nats_; }
   bool runs(uint32_t shard) const { return nodes_[shard].crawl != nullptr; }
   VirtualCrawl& crawl(uint32_t shard) { return *nodes_[shard].crawl; }
@@ -57,7 +60,15 @@ class VirtualCluster {
   void AddCounters();  // of those that run
 
  private:
+  struct MachineClock : Clock {
+    explicit MachineClock(const VirtualTime& t) : time(t) {}
+    int64_t NowNs() const override { return time.NowNs(); }
+    int64_t UnixNs() const override { return time.TrueUnixNs() + error_ns; }
+    const VirtualTime& time;
+    int64_t error_ns = 0;
+  };
   struct Node {
+    std::unique_ptr<MachineClock> clock;
     std::unique_ptr<MemEnv> env;
     std::unique_ptr<LinkTransport> transport;
     std::unique_ptr<VirtualCrawl> crawl;  // null: dead

@@ -67,7 +67,7 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
   }
   outputs.threads = false;
   outputs.on_error = [raw = crawl.get()](const Error& error) { raw->driver_->OnDiskError(error); };
-  ASSIGN_OR_RETURN(crawl->outputs_, Outputs::Open(env, time, *crawl->manifest_, outputs));
+  ASSIGN_OR_RETURN(crawl->outputs_, Outputs::Open(env, crawl->clock(), *crawl->manifest_, outputs));
   crawl->checkpointer_ = std::make_unique<Checkpointer>(*crawl->manifest_, &crawl->env_, crawl->background_);
   const uint32_t shards = options.alone ? 1 : options.shards;
   crawl->routes_ = std::make_unique<ShardRoutes>(*crawl->web_, shards);
@@ -86,7 +86,7 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
   shard.limits = std::make_shared<Limits>(Limits::Options{shard.max_pages, shard.max_bytes, shard.max_time_ns});
   OutputPort& writes = *crawl;
   Driver::Parts parts{.env = env,
-                      .clock = time,
+                      .clock = crawl->clock(),
                       .checkpointer = *crawl->checkpointer_,
                       .outputs = *crawl->outputs_,
                       .shards = {},
@@ -154,8 +154,8 @@ ArchiveItem VirtualCrawl::ItemOf(const FetchLine& about, const std::array<char, 
   ArchiveItem item;
   WarcRecordSpec spec;
   spec.type = WarcType::kResponse;
-  spec.id = {.high = Hash64(about.url), .low = static_cast<uint64_t>(time_.UnixNs())};
-  spec.date = {.seconds = time_.UnixNs() / kSecond};
+  spec.id = {.high = Hash64(about.url), .low = static_cast<uint64_t>(clock().UnixNs())};
+  spec.date = {.seconds = clock().UnixNs() / kSecond};
   spec.target_uri = about.url;
   spec.http_head = "HTTP/1.1 200 OK\r\n\r\n";
   spec.payload = about.url;

@@ -59,6 +59,9 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
     uint64_t exchange_bytes = uint64_t{1} << 20;
     VirtualWeb::Options web;
     Judge::Options judge;
+    // The machine's clock: its steady time must be that of VirtualTime, its calendar may be wrong. Null: VirtualTime's.
+    // Outlives the crawl.
+    const Clock* clock = nullptr;
     int64_t begin_unix_ns = 1'780'000'000'000'000'000;  // 2026-05-28
     // Virtual time between checkpoints; 0: none.
     int64_t checkpoint_ns = 0;
@@ -120,7 +123,8 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
   void OnClose(int64_t unix_ns, uint64_t connection) override;
   void OnDns(int64_t unix_ns, std::string_view name, std::string_view type, int rcode) override;
   uint32_t SeatOf(uint32_t shard) const { return options_.alone ? 0 : shard; }
-  Moment Now() const { return {time_.NowNs(), time_.UnixNs()}; }
+  const Clock& clock() const { return options_.clock != nullptr ? *options_.clock : time_; }
+  Moment Now() const { return {clock().NowNs(), clock().UnixNs()}; }
   void WakeShard(uint32_t shard) override { WakeAt(shard, time_.NowNs()); }
   void WakeDriver() override { tick_wanted_ = true; }
   void CancelFetches() override { web_->CancelFetches(); }

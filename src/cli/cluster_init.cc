@@ -99,14 +99,19 @@ int RunClusterInit(int argc, char** argv) {
 int RunClusterUpgrade(int argc, char** argv) {
   VerbApp app("cluster upgrade",
               "Says that this version of portolan works for the cluster from now on. Stop all nodes before: nodes of\n"
-              "another version are refused from then on.");
+              "another version are refused from then on. Refused while a node holds a shard.");
   std::string name;
   NatsFlags nats;
+  bool force = false;
   app->add_option("--cluster", name, "The cluster's name")->required()->type_name("NAME");
+  app->add_flag("--force", force, "Even if a node seems to hold a shard, for example after a power cut");
   AddNatsFlags(app, nats);
   if (const auto code = app.Parse(argc, argv)) return *code;
   auto open = OpenClusterOf(nats.Options("portolan cluster upgrade"), name, "");
   if (!open) return ComplainOfNats(open.error());
+  if (!force) {
+    if (const Status idle = CheckNobodyWorks(*open->store); !idle) return ComplainOfNats(idle.error());
+  }
   if (const Status put = open->store->Put(kVersionKey, PORTOLAN_VERSION); !put) return ComplainOfNats(put.error());
   fmt::print("cluster {}: worked on by portolan {} from now on\n", name, PORTOLAN_VERSION);
   return kExitOk;

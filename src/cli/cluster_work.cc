@@ -13,6 +13,7 @@
 #include "cluster/seed_stream.h"
 #include "crawl/hash_key_store.h"
 #include "crawl/partition.h"
+#include "crawl/rule_files.h"
 #include "crawl/seed_list.h"
 #include "io/env.h"
 #include "io/rng.h"
@@ -89,10 +90,14 @@ Result<uint64_t> HashOfRulesFile(const Config& config) {
 }
 
 Status CheckRulesFile(const ClusterSettings& settings, const Config& config) {
-  ASSIGN_OR_RETURN(const uint64_t here, HashOfRulesFile(config));
-  if (here == settings.rules_hash) return {};
-  return Fail(ErrorCode::kInvalidArgument,
-              fmt::format("rules.file: {} has other contents here than where the cluster was made", config.rules.file));
+  const auto here = HashOfRulesFile(config);
+  if (here && *here == settings.rules_hash) return {};
+  if (!here && here.error().code() != ErrorCode::kNotFound) return std::unexpected(here.error());
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("rules.file: {} {}: copy the file that 'portolan cluster init' read to this place on each node",
+                  config.rules.file,
+                  here ? "has other contents here than where the cluster was made" : "is not on this machine"));
 }
 
 bool AllGivenBack(const ShardLeases& leases, uint32_t shards, uint64_t process) {
@@ -114,6 +119,7 @@ Result<uint64_t> MakeCluster(NatsConnection& connection, const NewCluster& clust
                            .key = {},
                            .toml = {}};
   ASSIGN_OR_RETURN(settings.key, HashKeyStore::Make());
+  if (const auto rules = LoadRuleSet(Env::Posix(), config); !rules) return std::unexpected(rules.error());
   ASSIGN_OR_RETURN(settings.rules_hash, HashOfRulesFile(config));
   uint64_t count = seeds.first.size();
   // Streams of an earlier cluster with this name whose bucket was removed would deliver its links.
@@ -137,16 +143,22 @@ Result<uint64_t> MakeCluster(NatsConnection& connection, const NewCluster& clust
   return count;
 }
 
+Status CheckNobodyWorks(ClusterStore& store) {
+  for (uint32_t shard = 0; shard < kMaxShards; ++shard) {
+    const auto entry = store.Read(fmt::format("shard.{}", shard));
+    if (!entry && entry.error().code() != ErrorCode::kNotFound) return std::unexpected(entry.error());
+    const auto lease = entry ? DecodeLease(entry->value) : std::nullopt;
+    if (!lease || lease->holder == 0) continue;
+    return Fail(ErrorCode::kBusy,
+                fmt::format("cluster {}: node {} holds shard {}: stop the nodes first, or add --force", store.cluster(),
+                            lease->node, shard));
+  }
+  return {};
+}
+
 Status RemoveCluster(NatsConnection& connection, const std::string& name, bool even_if_held) {
   if (const auto store = ClusterStore::Open(connection, name); store && !even_if_held) {
-    for (uint32_t shard = 0; shard < kMaxShards; ++shard) {
-      const auto entry = (*store)->Read(fmt::format("shard.{}", shard));
-      const auto lease = entry ? DecodeLease(entry->value) : std::nullopt;
-      if (!lease || lease->holder == 0) continue;
-      return Fail(ErrorCode::kBusy,
-                  fmt::format("cluster {}: node {} holds shard {}: stop the nodes first, or add --force", name,
-                              lease->node, shard));
-    }
+    RETURN_IF_ERROR(CheckNobodyWorks(**store));
   }
   bool any = false;
   const auto remove = [&](const std::string& stream) -> Status {

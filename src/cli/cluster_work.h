@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cli/seeds.h"
 #include "cluster/cluster_settings.h"
+#include "cluster/cluster_store.h"
 #include "cluster/nats_connection.h"
 #include "cluster/shard_leases.h"
 #include "crawl/config.h"
@@ -42,6 +43,9 @@ struct NewCluster {
 // Makes the bucket, the streams, and puts settings and seeds in. kExists: there is a cluster with this name.
 // kInvalidArgument: settings that several machines cannot share. Returns how many seeds it has.
 Result<uint64_t> MakeCluster(NatsConnection& connection, const NewCluster& cluster, Config config, GivenSeeds& seeds);
+
+// kBusy: a node holds a shard, or seems to.
+Status CheckNobodyWorks(ClusterStore& store);
 
 // Removes bucket and streams. kBusy: a node works for it. kNotFound: there is none.
 Status RemoveCluster(NatsConnection& connection, const std::string& name, bool even_if_held);

@@ -7,6 +7,9 @@
 //   leases            ShardLeases' thread, with a connection of its own
 //   per shard         an engine with its threads, and the exchange's connection and thread (shard_run.h)
 //
+// Its parts: who it is (node_identity.h), what it may hold (node_share.h), where the shards' files are (node_places.h),
+// copies of those of others (node_copies.h), and the engines (node_engines.h).
+//
 // A shard is claimed if nobody has begun it, or if its files are here (WishFor). What is fenced: an engine asks before
 // each fetch, its exchange before each batch, whether the lease is still believed in; nothing depends on how quick the
 // main thread is. NATS away: engines go on as long as their leases last, then break off, and are claimed again when it

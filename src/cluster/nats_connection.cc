@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "cluster/late_calls.h"
+#include "io/env.h"
 
 namespace portolan {
 
@@ -43,6 +44,26 @@ std::string LastError(natsConnection* connection) {
   return text != nullptr && *text != '\0' ? text : natsStatus_GetText(status);
 }
 
+// libnats puts its own source line before what it says.
+std::string_view WithoutPlace(std::string_view text) {
+  const size_t end = text.find("): ");
+  return text.starts_with('(') && end != std::string_view::npos ? text.substr(end + 3) : text;
+}
+
+// A server that refuses a certificate does so after the handshake of TLS 1.3: it only hangs up. One that dies while it
+// is spoken to looks the same, but not again and again.
+constexpr uint32_t kHangsUp = 3;
+
+bool HungUp(natsStatus status) {
+  return status == NATS_PROTOCOL_ERROR || status == NATS_IO_ERROR || status == NATS_CONNECTION_CLOSED ||
+         status == NATS_STALE_CONNECTION;
+}
+
+bool UsesTls(const NatsOptions& options) {
+  return !options.ca_file.empty() || !options.certificate_file.empty() ||
+         options.url.find("tls://") != std::string::npos;
+}
+
 bool ServerIsAway(natsStatus status) {
   return status == NATS_NO_SERVER || status == NATS_TIMEOUT || status == NATS_IO_ERROR ||
          status == NATS_CONNECTION_CLOSED || status == NATS_STALE_CONNECTION || status == NATS_CONNECTION_DISCONNECTED;
@@ -73,7 +94,7 @@ Error NatsError(int status_number, int code_number, std::string_view what) {
   std::string detail = natsStatus_GetText(status);
   natsStatus last = NATS_OK;
   const char* text = nats_GetLastError(&last);
-  if (last == status && text != nullptr && *text != '\0') detail = text;
+  if (last == status && text != nullptr && *text != '\0') detail = WithoutPlace(text);
   if (js == JSNotEnabledErr || js == JSNotEnabledForAccountErr) {
     code = ErrorCode::kUnsupported;
     detail = "JetStream is off: start nats-server with -js, or enable it for this account";
@@ -119,12 +140,20 @@ Result<std::unique_ptr<NatsConnection>> NatsConnection::Connect(const NatsOption
                                                                 const std::function<bool(const NatsWait&)>& waiting) {
   const int64_t begin = clock.NowNs();
   NatsWait wait;
+  uint32_t hang_ups = 0;
   while (true) {
     std::unique_ptr<NatsConnection> connection(new NatsConnection(options, clock));
     Status opened = connection->Open();
     if (opened) opened = connection->CheckJetStream();
     if (opened) return connection;
     Error error = std::move(opened).error();
+    hang_ups = connection->hung_up_ ? hang_ups + 1 : 0;
+    if (hang_ups == kHangsUp) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  fmt::format("NATS at {}: the server hangs up after the TLS handshake: it wants a certificate of this "
+                              "program that its authority has signed (--nats-cert, --nats-key)",
+                              NatsUrlForPeople(options.url)));
+    }
     if (error.code() != ErrorCode::kClosed) return std::unexpected<Error>(std::move(error));
     connection.reset();
     ++wait.attempts;
@@ -183,6 +212,13 @@ Status NatsConnection::Open() {
   set(natsOptions_SetReconnectedCB(raw, back, closure));
   set(natsOptions_SetClosedCB(raw, closed, closure));
   if (!options_.credentials_file.empty()) {
+    // libnats looks at it when it connects, and has no status of its own for a file that it cannot use.
+    const auto text = ReadWholeFile(Env::Posix(), options_.credentials_file);
+    if (!text) return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: {}", what, text.error().message()));
+    if (text->find("-----BEGIN NATS USER JWT-----") == std::string::npos) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: {}: holds no credentials of a NATS user", what, options_.credentials_file));
+    }
     set(natsOptions_SetUserCredentialsFromFiles(raw, options_.credentials_file.c_str(), nullptr));
   }
   if (!options_.ca_file.empty()) {
@@ -197,7 +233,12 @@ Status NatsConnection::Open() {
     return Fail(ErrorCode::kInvalidArgument, error.message());
   }
   s = natsConnection_Connect(&connection_, raw);
-  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, what));
+  if (s != NATS_OK) {
+    Error error = NatsError(s, 0, what);
+    hung_up_ = UsesTls(options_) && HungUp(s);
+    if (hung_up_) return Fail(ErrorCode::kClosed, error.message());
+    return std::unexpected<Error>(std::move(error));
+  }
   state_->Set(NatsState::kConnected, {});
   jsOptions js;
   jsOptions_Init(&js);

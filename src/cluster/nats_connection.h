@@ -6,6 +6,7 @@
 //   server away at start   Connect waits and tries again, and says so through `waiting`, until that says no
 //   server away later      the state is kAway; libnats connects again by itself, without end
 //   wrong password, wrong certificate, JetStream off     an Error at once: waiting would not help
+//   the server hangs up after the TLS handshake          an Error at the third time: it wants our certificate
 //   refused while connecting again                       kClosed, with the reason
 //
 // Thread: status and WaitWhile any; the rest one owner. A call that asks the server waits at most Options::request_ns.
@@ -89,6 +90,7 @@ class NatsConnection {
   uint64_t callback_ = 0;
   __natsConnection* connection_ = nullptr;
   __jsCtx* jetstream_ = nullptr;
+  bool hung_up_ = false;  // Open: the server broke a connection with TLS off before it said a word
 };
 
 // The URL without user and password.

@@ -104,6 +104,13 @@ TEST(ShardPlaceTest, AMarkIsReadBackAndNothingElseIs) {
   }
 }
 
+TEST(ShardPlaceTest, GoldenBytes) {
+  EXPECT_EQ(EncodeShardPlace(
+                {.cluster = "web", .id = 0x0123456789abcdef, .shard = 3, .shards = 16, .files = 255, .before = 0}),
+            "portolan-shard 1 cluster=web id=0123456789abcdef shard=3 shards=16 files=00000000000000ff "
+            "before=0000000000000000\n");
+}
+
 TEST(ShardPlaceTest, AShardIsClaimedWhereItsFilesAreAndNowhereElse) {
   const ShardPlace here{.cluster = "web", .id = 7, .shard = 3, .shards = 16, .files = 10};
   const auto wish = [&](const std::string& node, std::optional<ShardPlace> files, std::optional<PlaceRecord> record) {

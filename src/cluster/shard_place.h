@@ -1,5 +1,6 @@
 // ShardPlace: the mark in the directory of a cluster's shard (file `cluster`): which shard of which cluster its files
-// are, and the random number under which the bucket knows this directory (PlaceRecord::files).
+// are, and the random number under which the bucket knows this directory (PlaceRecord::files;
+// docs/formats/shard_place.md).
 //
 //   "portolan-shard 1 cluster=web id=0123456789abcdef shard=3 shards=16 files=00000000000000ff before=…"
 //

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,9 +12,8 @@
 #include "cluster/nats_transport.h"
 #include "cluster/shard_leases.h"
 #include "cluster/testing/nats_server.h"
+#include "io/child_process.h"
 #include "io/child_program.h"
-
-extern char** environ;
 
 namespace portolan {
 namespace {
@@ -32,19 +29,15 @@ class StalledNodeTest : public ::testing::Test {
     ASSERT_TRUE(ClusterStore::Create(*connection_, "web", "x", 7));
     for (uint32_t shard = 0; shard < 2; ++shard) ASSERT_TRUE(CreateLinkStream(*connection_, "web", shard, {}));
   }
-  void TearDown() override {
-    if (child_ <= 0) return;
-    kill(child_, SIGKILL);
-    waitpid(child_, nullptr, 0);
-  }
   std::unique_ptr<NatsConnection> Connect() {
     return std::move(*NatsConnection::Connect({.url = server_.url(), .request_ns = 2 * kSecond}, Clock::Real()));
   }
-  void StartNode(std::string kind) {
-    std::string program = ProgramBeside("cluster_stalled_node");
-    std::string url = server_.url();
-    char* argv[] = {program.data(), url.data(), kind.data(), nullptr};
-    ASSERT_EQ(posix_spawn(&child_, program.c_str(), nullptr, nullptr, argv, environ), 0) << program;
+  void StartNode(const std::string& kind) {
+    auto started = ChildProcess::Start({.words = {ProgramBeside("cluster_stalled_node"), server_.url(), kind},
+                                        .environment = {},
+                                        .output = server_.dir() + "/node"});
+    ASSERT_TRUE(started) << started.error().ToString();
+    node_ = *std::move(started);
   }
   uint64_t Newest() { return ReadLinkStream(*connection_, "web", 0)->last; }
   template <typename F>
@@ -61,7 +54,7 @@ class StalledNodeTest : public ::testing::Test {
   void StopAndTakeOver(const std::string& kind) {
     StartNode(kind);
     ASSERT_TRUE(Eventually([&] { return Newest() >= 5; }));
-    kill(child_, SIGSTOP);
+    node_->Signal(SIGSTOP);
     leases_connection_ = Connect();
     leases_ = std::make_unique<ShardLeases>(LeaseOptions{.shards = 2,
                                                          .capacity = 2,
@@ -105,18 +98,16 @@ class StalledNodeTest : public ::testing::Test {
   std::unique_ptr<NatsConnection> connection_;
   std::unique_ptr<NatsConnection> leases_connection_;
   std::unique_ptr<ShardLeases> leases_;
-  pid_t child_ = -1;
+  std::unique_ptr<ChildProcess> node_;
 };
 
 TEST_F(StalledNodeTest, WakesUpAndSendsNothingMore) {
   StopAndTakeOver("heeding");
   const uint64_t newest = Newest();
-  kill(child_, SIGCONT);
-  int status = 0;
-  ASSERT_TRUE(Eventually([&] { return waitpid(child_, &status, WNOHANG) == child_; }));
-  child_ = -1;
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 7);
+  node_->Signal(SIGCONT);
+  ASSERT_TRUE(node_->Wait(10 * kSecond));
+  EXPECT_FALSE(node_->Ended()->signalled);
+  EXPECT_EQ(node_->Ended()->code, 7);
   // What it had handed to libnats before it was stopped may still have left it. It is refused.
   EXPECT_LE(Newest(), newest + 3);
   uint64_t refused = 0;
@@ -128,7 +119,7 @@ TEST_F(StalledNodeTest, WakesUpAndSendsNothingMore) {
 TEST_F(StalledNodeTest, WhatItSendsWithoutLookingIsRefused) {
   StopAndTakeOver("blind");
   const uint64_t newest = Newest();
-  kill(child_, SIGCONT);
+  node_->Signal(SIGCONT);
   ASSERT_TRUE(Eventually([&] { return Newest() >= newest + 5; }));
   uint64_t refused = 0;
   const std::vector<std::string> got = Received(refused);

@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,64 +16,34 @@
 #include <cstdlib>
 #include <string_view>
 
-extern char** environ;
+#include "io/spawn_program.h"
 
 namespace portolan {
 namespace {
 
-constexpr int kCannotStart = 126;  // exit code of a child whose program does not start
 constexpr int kLookMs = 10;
 
 std::vector<std::string> EnvironmentWith(const std::vector<std::pair<std::string, std::string>>& more) {
-  std::vector<std::string> all;
-  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    const std::string_view entry = *at;
-    const auto replaced = [&](const auto& pair) {
-      return entry.starts_with(pair.first) && entry.substr(pair.first.size()).starts_with('=');
-    };
-    if (std::ranges::none_of(more, replaced)) all.emplace_back(entry);
+  std::vector<std::string> all = OwnEnvironment();
+  for (const auto& [name, value] : more) {
+    std::erase_if(all, [&](const std::string& entry) { return entry.starts_with(name + "="); });
+    all.push_back(name + "=" + value);
   }
-  for (const auto& [name, value] : more) all.push_back(name + "=" + value);
   return all;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options& options) {
-  // Everything that needs memory is done before the fork: in the child only system calls are allowed.
-  std::vector<std::string> words = options.words;
-  std::vector<std::string> environment = EnvironmentWith(options.environment);
-  const std::vector<char*> argv = Pointers(words);
-  const std::vector<char*> envp = Pointers(environment);
   const int output = ::open(options.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (output < 0) return std::unexpected(Error::FromErrno(errno, "open " + options.output));
-  const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
-    ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(kCannotStart);  // it ended before that call
-    if (::dup2(input, 0) < 0 || ::dup2(output, 1) < 0 || ::dup2(output, 2) < 0) ::_exit(kCannotStart);
-    ::execve(argv[0], argv.data(), envp.data());
-    ::_exit(kCannotStart);
-  }
-  const int fault = errno;
+  const auto pid = SpawnProgram({.words = options.words,
+                                 .environment = EnvironmentWith(options.environment),
+                                 .output = output,
+                                 .messages = output});
   ::close(output);
-  if (input >= 0) ::close(input);
-  if (pid < 0) return std::unexpected(Error::FromErrno(fault, "start " + options.words[0]));
-  return std::unique_ptr<ChildProcess>(new ChildProcess(pid));
+  if (!pid) return std::unexpected(pid.error());
+  return std::unique_ptr<ChildProcess>(new ChildProcess(*pid));
 }
 
 ChildProcess::~ChildProcess() {

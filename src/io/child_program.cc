@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,41 +13,14 @@
 #include <chrono>
 #include <climits>
 
+#include "io/spawn_program.h"
+
 namespace portolan {
 namespace {
 
 constexpr int kTickMs = 50;
 
 using SteadyClock = std::chrono::steady_clock;
-
-// Spawns the program with `fd` as its standard input and output. An errno, or 0.
-int Spawn(const std::vector<std::string>& words, int fd, pid_t& pid) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, fd, 0);
-  posix_spawn_file_actions_adddup2(&files, fd, 1);
-  posix_spawn_file_actions_addopen(&files, 2, "/dev/null", 1 /* O_WRONLY */, 0);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigset_t all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  char path[] = "PATH=/usr/bin:/bin";
-  char lang[] = "LANG=C.UTF-8";
-  std::array<char*, 3> environment = {path, lang, nullptr};
-  const int fault = ::posix_spawn(&pid, words[0].c_str(), &files, &attributes, arguments.data(), environment.data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return fault;
-}
 
 // Moves bytes both ways until the program closes its side. kExited: it did.
 ChildEnd Exchange(int fd, std::string_view input, const ChildLimits& limits, SteadyClock::time_point deadline,
@@ -114,17 +86,18 @@ ChildResult RunChildProgram(const std::vector<std::string>& words, std::string_v
   const SteadyClock::time_point deadline = SteadyClock::now() + std::chrono::nanoseconds(limits.max_wait_ns);
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    result.code = errno;
+    result.output = Error::FromErrno(errno, "socketpair").message();
     return result;
   }
-  pid_t pid = -1;
-  const int fault = Spawn(words, ends[1], pid);
+  const auto spawned = SpawnProgram(
+      {.words = words, .environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"}, .input = ends[1], .output = ends[1]});
   ::close(ends[1]);
-  if (fault != 0) {
+  if (!spawned) {
     ::close(ends[0]);
-    result.code = fault;
+    result.output = spawned.error().message();
     return result;
   }
+  const pid_t pid = *spawned;
   result.end = Exchange(ends[0], input, limits, deadline, stop, result.output);
   ::close(ends[0]);
   int status = 0;

@@ -25,7 +25,7 @@ enum class ChildEnd : uint8_t {
   kTimeout,        // killed after max_wait_ns
   kTooMuchOutput,  // killed
   kStopped,        // killed because `stop` became true
-  kNotStarted,     // code: errno
+  kNotStarted,     // output: why
 };
 
 struct ChildLimits {

@@ -5,13 +5,14 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+
+#include "io/spawn_program.h"
 
 namespace portolan {
 namespace {
@@ -55,34 +56,6 @@ bool Listens(const std::string& host, uint16_t port) {
   return connected;
 }
 
-Result<pid_t> Spawn(std::vector<std::string> words) {
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigset_t all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", 0 /* O_RDONLY */, 0);
-  posix_spawn_file_actions_addopen(&files, 1, "/dev/null", 1 /* O_WRONLY */, 0);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  char path[] = "PATH=/usr/bin:/bin";
-  std::array<char*, 2> environment = {path, nullptr};
-  pid_t pid = 0;
-  const int fault = ::posix_spawn(&pid, words[0].c_str(), &files, &attributes, arguments.data(), environment.data());
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (fault != 0) return std::unexpected(Error::FromErrno(fault, words[0]));
-  return pid;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<IndexServer>> IndexServer::Start(const std::vector<std::string>& dirs, const std::string& host,
@@ -99,11 +72,7 @@ Result<std::unique_ptr<IndexServer>> IndexServer::Start(const std::vector<std::s
   } else if (Listens(host, port)) {
     return Fail(ErrorCode::kIo, fmt::format("{}:{} is in use", host, port));
   }
-  // setpriv: the kernel ends the server when this thread ends, however it ends.
-  std::vector<std::string> words = {"/usr/bin/setpriv",
-                                    "--pdeathsig",
-                                    "TERM",
-                                    kServerProgram,
+  std::vector<std::string> words = {kServerProgram,
                                     "--quiet",
                                     "--interface",
                                     host,
@@ -115,7 +84,11 @@ Result<std::unique_ptr<IndexServer>> IndexServer::Start(const std::vector<std::s
                                     fmt::format("{}", kActiveMs),
                                     "--"};
   words.insert(words.end(), dirs.begin(), dirs.end());
-  ASSIGN_OR_RETURN(const pid_t pid, Spawn(std::move(words)));
+  // It ends its connections' processes when it is asked to end. What it complains about is for the operator.
+  ASSIGN_OR_RETURN(const pid_t pid, SpawnProgram({.words = std::move(words),
+                                                  .environment = {"PATH=/usr/bin:/bin"},
+                                                  .messages = STDERR_FILENO,
+                                                  .death_signal = SIGTERM}));
   std::unique_ptr<IndexServer> server(new IndexServer(pid, port));
   const int64_t deadline = Clock::Real().NowNs() + kStartNs;
   while (server->Runs() && Clock::Real().NowNs() < deadline) {

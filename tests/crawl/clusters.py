@@ -10,6 +10,8 @@ import time
 
 import crawls
 
+# What a test starts ends with it, also if it is killed, and does not hold its output open.
+LEASHED = ["setpriv", "--pdeathsig", "KILL"]
 SERVER = shutil.which("nats-server") or "/usr/sbin/nats-server"
 
 
@@ -26,25 +28,37 @@ def free_port():
 class Nats:
     """nats-server on a loopback port, with a directory that survives kill and start."""
 
-    def __init__(self, folder, *flags, jetstream=True, user=""):
+    def __init__(self, folder, *flags, jetstream=True, user="", scheme="nats", client=()):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(exist_ok=True)
         self.flags = [str(flag) for flag in flags]
         if jetstream:
             self.flags += ["-js", "-sd", str(self.folder / "store")]
         self.port = free_port()
-        self.url = f"nats://{user + '@' if user else ''}127.0.0.1:{self.port}"
+        self.url = f"{scheme}://{user + '@' if user else ''}127.0.0.1:{self.port}"
+        self.client = ["--nats", self.url, *client]  # how verbs reach it
         self.process = None
 
     def start(self):
-        self.process = subprocess.Popen([SERVER, "-a", "127.0.0.1", "-p", str(self.port), "-l",
-                                         str(self.folder / "log"), *self.flags])
+        self.process = subprocess.Popen([*LEASHED, SERVER, "-a", "127.0.0.1", "-p", str(self.port), "-l",
+                                         str(self.folder / "log"), *self.flags], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         crawls.wait_until(self.answers, 20, "nats-server answers")
         return self
 
     def answers(self):
         with socket.socket() as one:
             return one.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def put(self, key, value, cluster="test"):
+        """A key of the cluster's bucket gets this value, as if another program had written it."""
+        with socket.create_connection(("127.0.0.1", self.port), 10) as one, one.makefile("rb") as answers:
+            answers.readline()  # INFO
+            one.sendall(b'CONNECT {"verbose":false}\r\nSUB inbox 1\r\n' +
+                        f"PUB $KV.portolan-{cluster}.{key} inbox {len(value)}\r\n{value}\r\n".encode())
+            answers.readline()  # MSG
+            answer = json.loads(answers.readline())
+        assert "error" not in answer, answer
 
     def kill(self):
         if self.process is not None:
@@ -69,7 +83,7 @@ class Node:
         self.log = pathlib.Path(folder) / f"{name}.log"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [str(part) for part in [program, "node", "--cluster", cluster, "--nats", nats.url, "--dir", self.dir,
+                [str(part) for part in [*LEASHED, program, "node", "--cluster", cluster, *nats.client, "--dir", self.dir,
                                         "--name", name, "--json", *flags]],
                 stdout=subprocess.PIPE, stderr=log, text=True)
 
@@ -114,6 +128,6 @@ def shard_dirs(directory):
 
 
 def status(program, nats, cluster="test"):
-    done = crawls.run(program, "cluster", "status", "--cluster", cluster, "--nats", nats.url, "--json")
+    done = crawls.run(program, "cluster", "status", "--cluster", cluster, *nats.client, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -1,22 +1,16 @@
 #include "cluster/testing/nats_server.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 
 #include "base/check.h"
-
-extern char** environ;
 
 namespace portolan {
 namespace {
@@ -29,16 +23,6 @@ sockaddr_in Loopback(uint16_t port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
   return address;
-}
-
-uint16_t FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = Loopback(0);
-  socklen_t size = sizeof(address);
-  CHECK(bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-        getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  close(fd);
-  return ntohs(address.sin_port);
 }
 
 bool Answers(uint16_t port) {
@@ -54,7 +38,7 @@ bool Answers(uint16_t port) {
 bool NatsServer::Installed() { return access(kProgram, X_OK) == 0; }
 
 NatsServer::NatsServer(std::vector<std::string> flags, bool jetstream)
-    : flags_(std::move(flags)), jetstream_(jetstream), port_(FreePort()) {
+    : flags_(std::move(flags)), jetstream_(jetstream), port_(FreeLoopbackPort()) {
   std::string name = (std::filesystem::temp_directory_path() / "portolan-nats-XXXXXX").string();
   CHECK(mkdtemp(name.data()) != nullptr);
   dir_ = name;
@@ -74,23 +58,16 @@ bool NatsServer::Start() {
   std::vector<std::string> words = {kProgram, "-a", "127.0.0.1", "-p", std::to_string(port_), "-l", dir_ + "/log"};
   if (jetstream_) words.insert(words.end(), {"-js", "-sd", dir_});
   words.insert(words.end(), flags_.begin(), flags_.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  if (posix_spawn(&pid_, kProgram, nullptr, nullptr, argv.data(), environ) != 0) pid_ = -1;
-  for (int i = 0; i < 1000 && pid_ > 0; ++i) {
+  auto started = ChildProcess::Start({.words = words, .environment = {}, .output = dir_ + "/said"});
+  if (!started) return false;
+  process_ = *std::move(started);
+  for (int i = 0; i < 1000 && !process_->Ended(); ++i) {
     if (Answers(port_)) return true;
-    if (waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
     poll(nullptr, 0, 10);
   }
   return false;
 }
 
-void NatsServer::Kill() {
-  if (pid_ <= 0) return;
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
-  pid_ = -1;
-}
+void NatsServer::Kill() { process_.reset(); }
 
 }  // namespace portolan

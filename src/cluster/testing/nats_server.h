@@ -1,12 +1,14 @@
 // NatsServer: a real nats-server on a loopback port, with a directory of its own that survives Kill and Start.
+// It does not outlive the test, however that ends, and holds nothing of it open.
 
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "io/child_process.h"
 
 namespace portolan {
 
@@ -33,7 +35,7 @@ class NatsServer {
   const bool jetstream_;
   std::string dir_;
   uint16_t port_ = 0;
-  pid_t pid_ = -1;
+  std::unique_ptr<ChildProcess> process_;
 };
 
 }  // namespace portolan

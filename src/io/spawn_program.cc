@@ -1,0 +1,102 @@
+#include "io/spawn_program.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+extern char** environ;
+
+namespace portolan {
+namespace {
+
+std::vector<char*> Pointers(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// What the child needs: it shares the parent's memory and may only make system calls.
+struct Plan {
+  char* const* words;
+  char* const* environment;
+  std::array<int, 3> files;
+  int death_signal;
+  pid_t parent;
+  const sigset_t* none;
+  volatile int fault = 0;  // errno of the child
+};
+
+// In the child, until it is another program. All signals are blocked: a handler would run in the parent's memory.
+[[noreturn]] void BecomeProgram(Plan& plan) {
+  const auto give_up = [&] {
+    plan.fault = errno == 0 ? ECHILD : errno;
+    ::_exit(126);
+  };
+  struct sigaction normal = {};
+  normal.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &normal, nullptr);
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, plan.death_signal);
+  errno = 0;
+  if (::getppid() != plan.parent) give_up();  // it ended before that call
+  // First out of the way of 0 to 2, then to their places, where they stay open.
+  for (int& fd : plan.files) {
+    fd = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (fd < 0) give_up();
+  }
+  for (int to = 0; to < 3; ++to) {
+    if (::dup2(plan.files[static_cast<size_t>(to)], to) < 0) give_up();
+  }
+  ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);  // those that somebody opened without O_CLOEXEC
+  ::sigprocmask(SIG_SETMASK, plan.none, nullptr);
+  ::execve(plan.words[0], plan.words, plan.environment);
+  give_up();
+  ::_exit(126);
+}
+
+}  // namespace
+
+Result<pid_t> SpawnProgram(const SpawnOptions& options) {
+  const std::vector<char*> words = Pointers(options.words);
+  const std::vector<char*> environment = Pointers(options.environment);
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0) return std::unexpected(Error::FromErrno(errno, "open /dev/null"));
+  const auto file = [&](int fd) { return fd < 0 ? nothing : fd; };
+  sigset_t all;
+  sigset_t none;
+  sigset_t before;
+  sigfillset(&all);
+  sigemptyset(&none);
+  Plan plan{.words = words.data(),
+            .environment = environment.data(),
+            .files = {file(options.input), file(options.output), file(options.messages)},
+            .death_signal = options.death_signal,
+            .parent = ::getpid(),
+            .none = &none};
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::vfork();
+  if (pid == 0) BecomeProgram(plan);
+  const int fault = pid < 0 ? errno : plan.fault;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::close(nothing);
+  if (fault == 0) return pid;
+  while (pid > 0 && ::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return std::unexpected(Error::FromErrno(fault, "start " + options.words[0]));
+}
+
+std::vector<std::string> OwnEnvironment() {
+  std::vector<std::string> all;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) all.emplace_back(*at);
+  return all;
+}
+
+}  // namespace portolan
