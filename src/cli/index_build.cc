@@ -77,7 +77,7 @@ void AddIndexBuildFlags(VerbApp& app, IndexBuildFlags& flags) {
 }
 
 // A request to stop, which ends waiting.
-class StopRequest {
+class IndexStopRequest {
  public:
   void Ask() {
     const std::lock_guard lock(mutex_);
@@ -101,7 +101,7 @@ class StopRequest {
 constexpr std::chrono::milliseconds kLook(100);
 
 // Passes until nothing is new and the crawl has ended; without --follow one.
-Status FollowIndex(const IndexBuildFlags& flags, IndexBuilder& builder, StopRequest& stop) {
+Status FollowIndex(const IndexBuildFlags& flags, IndexBuilder& builder, IndexStopRequest& stop) {
   uint64_t linked_at = builder.documents();
   for (bool first = true;; first = false) {
     // Asked before the pass: what the crawl committed at its end is then in it.
@@ -162,7 +162,7 @@ int RunIndexBuild(int argc, char** argv) {
                        .log = CrawlLogSource(crawl->state_dir, crawl->outputs.log.files.dir),
                        .links = {}};
   const OutputSource links = LinkLogSource(crawl->state_dir, crawl->outputs.links.files.dir);
-  StopRequest stop;
+  IndexStopRequest stop;
   const StopSignals signals([&stop](int request) {
     stop.Ask();
     // A graph that is being built does not stop in between. Nothing is lost: all files are those of the last commit.

@@ -171,7 +171,6 @@ Status IndexBuilder::IndexText(const OutputMark& until) {
     for (const auto& part : parts_) {
       if (Before(part->state().text, reader.position())) {
         part->state().text = reader.position();
-        part->state().text.copied = 0;
       }
       pending += part->pending_bytes();
     }
@@ -231,7 +230,6 @@ Status IndexBuilder::RemoveGone(const OutputMark& until) {
     for (const auto& part : parts_) {
       if (Before(part->state().log, reader.position())) {
         part->state().log = reader.position();
-        part->state().log.copied = 0;
       }
       pending += part->pending_bytes();
     }
