@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.parse
+import urllib.request
 
 import clusters
 import crawls
@@ -44,6 +46,38 @@ def said(*arguments):
     return done.stderr
 
 
+def start(*command):
+    """In the background, without output."""
+    return subprocess.Popen([str(part) for part in (PROGRAM, *command)], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+def kill_some(times, longest, *command):
+    """Runs it and kills it at some moment, again and again."""
+    chance = random.Random(3)
+    for _ in range(times):
+        process = start(*command)
+        time.sleep(chance.uniform(0.0, longest))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+class Served:
+    """A verb that serves until it is told to stop; its first line is where."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen([str(part) for part in (PROGRAM, *command)], stdout=subprocess.PIPE, text=True)
+        self.ready = json.loads(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+        self.process.stdout.close()
+
+
 class TwoWays(unittest.TestCase):
     """One web, crawled by three nodes into `many` and by one process into `one`."""
 
@@ -53,14 +87,21 @@ class TwoWays(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.many, cls.one = cls.folder / "many", cls.folder / "one"
         with crawls.Web(PROGRAM, cls.folder, *WORLD) as web:
-            for directory, more in ((cls.many, ["--nodes", 3, "--memory", "512M"]), (cls.one, [])):
-                portolan("crawl", *more, "--dir", directory, "--json", *PACE, *LOGS, *web.flags(), *web.ready["seeds"])
+            flags = ["--json", *PACE, *LOGS, *web.flags(), *web.ready["seeds"]]
+            crawl = start("crawl", "--nodes", 3, "--memory", "512M", "--dir", cls.many, *flags)
+            cls.beside(crawl)
+            assert crawl.wait(timeout=60) == 0
+            portolan("crawl", "--dir", cls.one, *flags)
         cls.shards = clusters.shard_dirs(cls.many)
         assert len(cls.shards) == 3, cls.shards
         cls.fetched = {shard.name: {line["url"] for line in crawls.log_lines(shard) if line.get("kind") == "page"}
                        for shard in cls.shards}
 
-    def both(self, verb, *arguments, part=()):
+    @classmethod
+    def beside(cls, crawl):
+        """While the three nodes work."""
+
+    def both(self, verb, *arguments):
         """The standard output of a verb, of three shards and of one crawl."""
         return [portolan(*verb, directory, *arguments) for directory in (self.many, self.one)]
 
@@ -72,13 +113,7 @@ class Graph(TwoWays):
 
     def test_the_graph_of_all_shards_is_that_of_one_crawl(self):
         # Builds that are killed leave nothing that the next one does not make good.
-        chance = random.Random(3)
-        for _ in range(6):
-            process = subprocess.Popen([PROGRAM, "graph", "build", str(self.many), "--memory", "64K"],
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(chance.uniform(0.0, 0.3))
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        kill_some(6, 0.3, "graph", "build", self.many, "--memory", "64K")
         built = json.loads(portolan("graph", "build", self.many, "--json"))
         self.assertEqual((built["shards"], built["gone_shards"]), (3, []))
         portolan("graph", "build", self.one)
@@ -168,6 +203,80 @@ class Graph(TwoWays):
             others += ["--also", to.parent]
         portolan("graph", "build", here, *others)
         self.assertEqual(self.exported(here), self.exported(self.one))
+
+
+QUESTIONS = ["the", "river window", "\"second summer\"", "engine site:test", "apple -the", "winter lang:en harbour"]
+
+
+class Search(TwoWays):
+    @classmethod
+    def beside(cls, crawl):
+        # The index follows all shards while they are crawled.
+        crawls.wait_until(lambda: list(cls.many.glob("*/shard-*/text/*")), 30, "a shard has texts")
+        cls.followed = crawls.run(PROGRAM, "index", "build", cls.many, "--follow", "--interval", "300ms", "-q")
+
+    def answers(self, *arguments):
+        """Of each question what does not depend on where pages are."""
+        found = []
+        for question in QUESTIONS:
+            done = crawls.run(PROGRAM, "search", *arguments, question, "--limit", 30, "--json")
+            self.assertIn(done.returncode, (0, VERDICT), done.stderr)
+            answer = json.loads(done.stdout)
+            self.assertNotIn("left_out", answer)
+            for result in answer["results"]:
+                del result["part"], result["fetched"]
+            found.append([answer["pages"], answer["results"]])
+        self.assertGreater(sum(len(results) for _, results in found), 60)
+        return found
+
+    def test_the_index_of_all_shards_answers_like_that_of_one_crawl(self):
+        self.assertEqual(self.followed.returncode, 0, self.followed.stderr)
+        portolan("index", "build", self.one)
+        truth = self.answers(self.one)
+        self.assertTrue(all(result["snippet"] for _, results in truth for result in results))
+        self.assertIn("up to date", portolan("index", "build", self.many))
+        self.assertEqual(self.answers(self.many), truth, "followed beside the crawl")
+        stats = json.loads(portolan("index", "stats", self.many, "--json"))
+        self.assertEqual([part["shard"] for part in stats["parts"]], ["shard-00", "shard-01", "shard-02"])
+        # From scratch, killed and continued.
+        shutil.rmtree(self.many / "index")
+        kill_some(6, 0.8, "index", "build", self.many, "--memory", "1M")
+        portolan("index", "build", self.many)
+        self.assertEqual(self.answers(self.many), truth)
+        portolan("index", "check", self.many)
+        for ours, theirs in zip(*(portolan("search", directory, "river", "--cached", 3) for directory in
+                                  (self.many, self.one))):
+            self.assertEqual(ours, theirs)
+        with Served("serve", self.many, "--listen", "127.0.0.1:0", "--json") as server:
+            def get(path):
+                with urllib.request.urlopen(server.ready["url"] + path, timeout=30) as reply:
+                    return json.load(reply)
+            results = get("search?json=1&q=river%20window&limit=30")["results"]
+            self.assertEqual([result["url"] for result in results], [result["url"] for result in truth[1][1]])
+            target = results[0]["url"]
+            links = get("graph/in?url=" + urllib.parse.quote(target, safe="") + "&limit=1000")
+            told = [json.loads(line)["source"] for line in
+                    portolan("graph", "in", self.one, target, "--json", "--limit", 0).splitlines()]
+            self.assertEqual(json.dumps(links).count('"http://') - json.dumps(links).count(f'"{target}"'),
+                             len(told) - told.count(target))
+
+    def test_nodes_that_serve_their_own_parts_answer_together(self):
+        portolan("index", "build", self.one)
+        truth = self.answers(self.one)
+        nodes = [shard.parent for shard in self.shards]
+        for node in nodes:
+            others = [other for other in nodes if other != node]
+            portolan("graph", "build", node, "--also", others[0], "--also", others[1])
+            portolan("index", "build", node)
+        self.assertLess(self.answers(nodes[0])[0][0], truth[0][0])
+        with Served("index", "serve", nodes[1], "--listen", "127.0.0.1:0", "--json") as first, \
+                Served("index", "serve", nodes[2], "--listen", "127.0.0.1:0", "--json") as second:
+            together = self.answers(nodes[0], "--remote", first.ready["address"], "--remote", second.ready["address"])
+        for answers in (together, truth):  # the text of a page is on its own machine
+            for _, results in answers:
+                for result in results:
+                    result.pop("snippet", None)
+        self.assertEqual(together, truth)
 
 
 if __name__ == "__main__":
