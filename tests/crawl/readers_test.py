@@ -34,7 +34,7 @@ LOGS = ["--set", "outputs.text=true", "--set", "outputs.links=true", "--set", "p
 
 
 def portolan(*arguments, code=0):
-    done = crawls.run(PROGRAM, *arguments)
+    done = crawls.run(PROGRAM, *arguments, errors="replace")
     assert done.returncode == code, f"{arguments}: exit code {done.returncode}\n{done.stdout[:500]}{done.stderr}"
     return done.stderr if code else done.stdout
 
@@ -78,28 +78,28 @@ class Served:
         self.process.stdout.close()
 
 
+def setUpModule():
+    """Both crawls, for all tests; each leaves what was crawled as it was."""
+    TwoWays.folder = folder = pathlib.Path(tempfile.mkdtemp(prefix="portolan-readers-"))
+    unittest.addModuleCleanup(shutil.rmtree, folder)
+    TwoWays.many, TwoWays.one = many, one = folder / "many", folder / "one"
+    with crawls.Web(PROGRAM, folder, *WORLD) as web:
+        flags = ["--json", *PACE, *LOGS, *web.flags(), *web.ready["seeds"]]
+        crawl = start("crawl", "--nodes", 3, "--memory", "512M", "--dir", many, *flags)
+        unittest.addModuleCleanup(crawl.kill)
+        # The index follows all shards while they are crawled.
+        crawls.wait_until(lambda: list(many.glob("*/shard-*/text/*")), 60, "a shard has texts")
+        TwoWays.followed = crawls.run(PROGRAM, "index", "build", many, "--follow", "--interval", "300ms", "-q")
+        assert crawl.wait(timeout=60) == 0
+        portolan("crawl", "--dir", one, *flags)
+    TwoWays.shards = clusters.shard_dirs(many)
+    assert len(TwoWays.shards) == 3, TwoWays.shards
+    TwoWays.fetched = {shard.name: {line["url"] for line in crawls.log_lines(shard) if line.get("kind") == "page"}
+                       for shard in TwoWays.shards}
+
+
 class TwoWays(unittest.TestCase):
     """One web, crawled by three nodes into `many` and by one process into `one`."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="portolan-readers-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        cls.many, cls.one = cls.folder / "many", cls.folder / "one"
-        with crawls.Web(PROGRAM, cls.folder, *WORLD) as web:
-            flags = ["--json", *PACE, *LOGS, *web.flags(), *web.ready["seeds"]]
-            crawl = start("crawl", "--nodes", 3, "--memory", "512M", "--dir", cls.many, *flags)
-            cls.beside(crawl)
-            assert crawl.wait(timeout=60) == 0
-            portolan("crawl", "--dir", cls.one, *flags)
-        cls.shards = clusters.shard_dirs(cls.many)
-        assert len(cls.shards) == 3, cls.shards
-        cls.fetched = {shard.name: {line["url"] for line in crawls.log_lines(shard) if line.get("kind") == "page"}
-                       for shard in cls.shards}
-
-    @classmethod
-    def beside(cls, crawl):
-        """While the three nodes work."""
 
     def both(self, verb, *arguments):
         """The standard output of a verb, of three shards and of one crawl."""
@@ -209,12 +209,6 @@ QUESTIONS = ["the", "river window", "\"second summer\"", "engine site:test", "ap
 
 
 class Search(TwoWays):
-    @classmethod
-    def beside(cls, crawl):
-        # The index follows all shards while they are crawled.
-        crawls.wait_until(lambda: list(cls.many.glob("*/shard-*/text/*")), 30, "a shard has texts")
-        cls.followed = crawls.run(PROGRAM, "index", "build", cls.many, "--follow", "--interval", "300ms", "-q")
-
     def answers(self, *arguments):
         """Of each question what does not depend on where pages are."""
         found = []
@@ -277,6 +271,78 @@ class Search(TwoWays):
                 for result in results:
                     result.pop("snippet", None)
         self.assertEqual(together, truth)
+
+
+class Verbs(TwoWays):
+    def test_lists_are_those_of_one_crawl(self):
+        for verb, arguments in ((["links"], []), (["links"], ["--broken", "--json"]), (["text"], []),
+                                (["text"], ["--language", "de"])):
+            ours, theirs = (sorted(text.splitlines()) for text in self.both(verb, *arguments))
+            self.assertGreater(len(theirs), 20, verb)
+            self.assertEqual(ours, theirs)
+        # What is new since the last time, of each shard.
+        out, position = self.folder / "links.csv", self.folder / "links.position"
+        for lines in (len(self.both(["links"])[0].splitlines()),) * 2:
+            portolan("links", self.many, "-o", out, "--position", position)
+            self.assertEqual(len(out.read_text().splitlines()), lines)
+        self.assertIn("position shard-02 ", position.read_text())
+        for arguments in (["--limit", 0], ["--exact", "--limit", 0]):
+            clusters_of = []
+            for text in self.both(["dups"], "--csv", *arguments):
+                rows = list(csv.DictReader(io.StringIO(text)))
+                groups = {}
+                for row in rows:
+                    groups.setdefault(row["cluster"], set()).add(row["url"])
+                clusters_of.append(sorted(map(sorted, groups.values())))
+            self.assertGreater(len(clusters_of[0]), 3)
+            self.assertEqual(*clusters_of)
+
+    def test_the_report_adds_up_all_shards(self):
+        ours, theirs = (json.loads(text)["tables"] for text in self.both(["report"], "--json", "--rows", 100000))
+        self.assertEqual(ours.keys(), theirs.keys())
+        self.assertGreater(len(ours["broken_links"]["rows"]), 20)
+        timing = {"first request", "last answer", "time between them", "mean time of an answer", "pages per second",
+                  "mean rate of download, Mbit/s"}
+        for name in ours.keys() - {"answer_times", "depths", "timeline"}:  # these depend on who was quicker
+            rows = [sorted(json.dumps(row, sort_keys=True) for row in table["rows"] if row.get("what") not in timing)
+                    for table in (ours[name], theirs[name])]
+            self.assertTrue(rows[0] == rows[1], f"{name}: {[row for row in rows[0] if row not in rows[1]][:3]}")
+
+    def test_a_url_is_looked_up_in_its_shard(self):
+        for shard in self.shards:
+            texts = [line.split()[-1] for line in portolan("text", shard).splitlines()]
+            for url in texts[:: max(1, len(texts) // 5)]:
+                self.assertEqual(*self.both(["text"], url))
+                self.assertEqual(*self.both(["warc", "cat"], url, "--payload"))
+                self.assertIn(url, portolan("warc", "cat", self.many, url, "--list"))
+        missing = portolan("text", self.many, texts[0] + "/not-there", code=BAD_INPUT)
+        self.assertIn("why", missing)
+        # What is on another machine is said.
+        here = self.folder / "two-of-three"
+        here.mkdir()
+        for shard in self.shards[:2]:
+            shutil.copytree(shard, here / shard.name)
+        for verb in (["text"], ["warc", "cat"]):
+            self.assertIn(f"belongs to shard {int(self.shards[2].name[-2:])}, which is not here: ask on the node",
+                          portolan(*verb, here, texts[0], code=BAD_INPUT))
+
+    def test_nodes_mounted_side_by_side_are_one_crawl(self):
+        side = self.folder / "side-by-side"
+        side.mkdir()
+        for number, shard in enumerate(self.shards, 1):
+            (side / f"node-{number}").symlink_to(shard.parent)
+        portolan("graph", "build", side)
+        portolan("graph", "build", self.one)
+        self.assertEqual(*(portolan("graph", "export", directory, "-", "--format", "csv", "-q") for directory in
+                           (side, self.one)))
+        self.assertEqual(portolan("links", side), portolan("links", self.many))
+
+    def test_a_directory_without_shards_is_no_crawl(self):
+        empty = self.folder / "empty"
+        empty.mkdir()
+        for verb in (["links"], ["report"], ["text"], ["dups"], ["fresh"], ["graph", "build"], ["index", "build"]):
+            self.assertIn("there is no crawl here", portolan(*verb, empty, code=BAD_INPUT))
+        self.assertIn("does not come back", portolan("fresh", self.many, code=BAD_INPUT))
 
 
 if __name__ == "__main__":
