@@ -98,8 +98,8 @@ Result<std::vector<PreparedPage>> Prepare(Env& env, const IndexSources& sources,
                                           const std::string& index_dir, size_t memory) {
   ASSIGN_OR_RETURN(const auto table, InlinkTable::Open(env, graph_dir, index_dir, {.memory = memory}));
   ASSIGN_OR_RETURN(DocumentMaker maker, DocumentMaker::Create());
-  ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env, sources.text));
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env, sources.text, committed->lanes.at(0)));
+  ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env, *sources.text.begin()));
+  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env, *sources.text.begin(), committed->lanes.at(0)));
   std::vector<PreparedPage> pages;
   uint32_t record = 0;
   const auto each = [&](std::string_view bytes, uint32_t) -> Status {
@@ -214,7 +214,7 @@ Result<nlohmann::ordered_json> RunWeb(const IndexBenchFlags& flags, std::string_
     return Fail(ErrorCode::kCorrupt, fmt::format("{}: the two indexes do not hold the same documents", name));
   }
   ASSIGN_OR_RETURN(const IndexStats stats, ReadIndexStats(env, index_dir, 3));
-  ASSIGN_OR_RETURN(const double record_us, MicrosPerRecord(env, sources.text, paths[0]));
+  ASSIGN_OR_RETURN(const double record_us, MicrosPerRecord(env, *sources.text.begin(), paths[0]));
 
   const auto compact = [&]() -> Status {
     IndexBuildOptions options{.index_dir = index_dir, .graph_dir = graph_dir};

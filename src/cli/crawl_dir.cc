@@ -24,7 +24,7 @@ Result<Config> LoadCrawlConfig(const std::string& dir) {
   const std::string path = JoinPath(dir, kConfigFile);
   if (!Env::Posix().Exists(path)) {
     if (const std::vector<std::string> shards = ShardDirsIn(dir); !shards.empty()) {
-      return Fail(ErrorCode::kNotFound, fmt::format("{}: holds {} shards of a cluster, each with results of its own: "
+      return Fail(ErrorCode::kNotFound, fmt::format("{}: holds {} shards of a cluster, each of them a crawl directory: "
                                                     "name one of them, for example {}",
                                                     dir, shards.size(), shards.front()));
     }

@@ -8,25 +8,52 @@
 #include <string>
 
 #include "base/units.h"
-#include "cli/build_info.h"
 #include "cli/cli.h"
-#include "cli/crawl_dir.h"
+#include "cli/crawl_sources.h"
 #include "cli/graph_parts.h"
 #include "cli/verb_app.h"
-#include "crawl/wiring.h"
 #include "io/process.h"
 
 namespace portolan {
+namespace {
+
+// Of several shards: which were not there at the last build, and which are not any more.
+void TellOfShards(const GraphBuildResult& built) {
+  for (const std::string& shard : built.new_shards) fmt::print(stderr, "{}: is new in the graph\n", shard);
+  for (const std::string& shard : built.gone_shards) {
+    fmt::print(stderr, "{}: is not here any more; its links up to the last time that it was stay in the graph\n",
+               shard);
+  }
+}
+
+std::string ShardsJson(const CrawlSources& crawl, const GraphBuildResult& built) {
+  const auto list = [](const std::vector<std::string>& names) {
+    std::string out;
+    for (const std::string& name : names) out += fmt::format("{}\"{}\"", out.empty() ? "" : ",", name);
+    return "[" + out + "]";
+  };
+  if (!crawl.several()) return {};
+  return fmt::format(R"(,"shards":{},"new_shards":{},"gone_shards":{})", crawl.shards.size(), list(built.new_shards),
+                     list(built.gone_shards));
+}
+
+}  // namespace
 
 int RunGraphBuild(int argc, char** argv) {
   VerbApp app("graph build",
               "Builds the link graph of a crawl that was made with outputs.links, in DIR/graph, or adds to it what\n"
               "is new since the last time. Reads what the last checkpoint holds, whether the crawl runs or not.");
   std::string dir;
+  std::vector<std::string> also;
   std::string memory = "256M";
   std::string priority = "auto";
   bool json = false;
-  app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
+  app->add_option("--also", also, "Another node's directory, mounted or copied here; several: several times")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
   app->add_option("--memory", memory, "How much memory it may take; more than that is sorted on disk")
       ->type_name("SIZE")
       ->capture_default_str()
@@ -39,22 +66,23 @@ int RunGraphBuild(int argc, char** argv) {
   app.Footer(
       "Every URL in the link log is a page of the graph, fetched or not. The last graph stays valid until the new\n"
       "one is complete, also after a crash or on a full disk.\n\n"
-      "Example:\n"
-      "  portolan graph build crawl-example.org --memory 512M");
+      "Of a cluster's shards (docs/cluster.md) one graph is made, of all whose directories are in DIR, or in those of\n"
+      "--also. Shards that were read once and are not there now stay in it.\n\n"
+      "Examples:\n"
+      "  portolan graph build crawl-example.org --memory 512M\n"
+      "  portolan graph build /srv/crawl --also /mnt/beta/crawl --also /mnt/gamma/crawl");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  const auto config = LoadCrawlConfig(dir);
-  if (!config) return Complain(config.error());
-  const auto options = WireCrawl(*config, dir, config->crawl.seeds, PORTOLAN_VERSION);
-  if (!options) return Complain(options.error());
-  const OutputSource links = LinkLogSource(options->state_dir, options->outputs.links.files.dir);
-  const auto committed = ReadCommitted(Env::Posix(), links);
+  const auto crawl = OpenCrawlSources(dir, also);
+  if (!crawl) return Complain(crawl.error());
+  const OutputSources links = crawl->LinkLogs();
+  const auto committed = FindCommitted(Env::Posix(), links);
   if (!committed) return Complain(committed.error());
-  if (!*committed) {
+  if (committed->empty()) {
     PrintError(
         fmt::format("{}: this crawl has no link log; start the crawl with --set outputs.links=true to get one", dir));
     return kExitBadInput;
   }
-  const bool low = priority == "low" || (priority == "auto" && IsRunning(dir));
+  const bool low = priority == "low" || (priority == "auto" && crawl->AnyRuns());
   if (low) {
     // Not a reason to stop: the graph is the same, only sooner.
     if (const Status lowered = LowerPriority(); !lowered) {
@@ -73,6 +101,7 @@ int RunGraphBuild(int argc, char** argv) {
   };
   const auto built = BuildGraph(Env::Posix(), links, GraphDirOf(dir), build);
   if (!built) return Complain(built.error());
+  if (!app.quiet()) TellOfShards(*built);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const auto files = OpenGraphOf(dir);
   if (!files) return Complain(files.error());
@@ -86,9 +115,9 @@ int RunGraphBuild(int argc, char** argv) {
   }
   if (json) {
     fmt::print(
-        R"({{"generation":{},"built":{},"new_records":{},"new_links":{},"left_out":{},"priority":"{}","seconds":{:.3f}{}}})",
+        R"({{"generation":{},"built":{},"new_records":{},"new_links":{},"left_out":{},"priority":"{}","seconds":{:.3f}{}{}}})",
         built->generation, built->built, built->new_records, built->new_links, built->left_out, low ? "low" : "normal",
-        seconds, counts);
+        seconds, counts, ShardsJson(*crawl, *built));
     fmt::print("\n");
   } else if (built->built) {
     fmt::print("{}: generation {}, with {} new page records and {} new links, in {}\n{}", dir, built->generation,

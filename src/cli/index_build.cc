@@ -12,13 +12,11 @@
 #include <string>
 
 #include "base/units.h"
-#include "cli/build_info.h"
 #include "cli/cli.h"
-#include "cli/crawl_dir.h"
+#include "cli/crawl_sources.h"
 #include "cli/graph_parts.h"
 #include "cli/index_parts.h"
 #include "cli/verb_app.h"
-#include "crawl/wiring.h"
 #include "io/process.h"
 #include "io/stop_signals.h"
 
@@ -42,14 +40,16 @@ struct IndexBuildFlags {
 constexpr double kGrowth = 1.25;
 
 void AddIndexBuildFlags(VerbApp& app, IndexBuildFlags& flags) {
-  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", flags.dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
   app->add_option("--memory", flags.memory, "How much memory it may take; more makes building faster")
       ->type_name("SIZE")
       ->capture_default_str()
       ->check(Checked(&ParseBytes, "SIZE"));
   app->add_option("--parts", flags.parts,
                   "Into how many databases pages are divided, by their hosts; by default one per shard of the crawl.\n"
-                  "Fixed when the index is begun")
+                  "Of a node's directory: how many for each shard, by default one. Fixed when the index is begun")
       ->type_name("N")
       ->check(CLI::Range(1U, kMostParts));
   app->add_flag("--follow", flags.follow, "Go on while the crawl runs");
@@ -77,7 +77,7 @@ void AddIndexBuildFlags(VerbApp& app, IndexBuildFlags& flags) {
 }
 
 // A request to stop, which ends waiting.
-class StopRequest {
+class IndexStopRequest {
  public:
   void Ask() {
     const std::lock_guard lock(mutex_);
@@ -100,12 +100,25 @@ class StopRequest {
 // How often it is looked whether the crawl still runs.
 constexpr std::chrono::milliseconds kLook(100);
 
+Result<IndexSources> SourcesOf(const CrawlSources& crawl) {
+  IndexSources sources{.text = crawl.TextLogs(), .log = crawl.CrawlLogs(), .links = {}};
+  ASSIGN_OR_RETURN(const auto linked, FindCommitted(Env::Posix(), crawl.LinkLogs()));
+  if (!linked.empty()) sources.links = crawl.LinkLogs();
+  return sources;
+}
+
 // Passes until nothing is new and the crawl has ended; without --follow one.
-Status FollowIndex(const IndexBuildFlags& flags, IndexBuilder& builder, StopRequest& stop) {
+Status FollowIndex(const IndexBuildFlags& flags, CrawlSources crawl, IndexBuilder& builder, IndexStopRequest& stop) {
   uint64_t linked_at = builder.documents();
   for (bool first = true;; first = false) {
     // Asked before the pass: what the crawl committed at its end is then in it.
-    const bool running = flags.follow && IsRunning(flags.dir);
+    const bool running = flags.follow && crawl.AnyRuns();
+    if (!first && crawl.several()) {
+      // Shards come and go.
+      ASSIGN_OR_RETURN(crawl, OpenCrawlSources(flags.dir));
+      ASSIGN_OR_RETURN(const IndexSources sources, SourcesOf(crawl));
+      RETURN_IF_ERROR(builder.Use(sources));
+    }
     const bool links =
         first || !running || static_cast<double>(builder.documents()) > static_cast<double>(linked_at) * kGrowth;
     RETURN_IF_ERROR(builder.Pass(links));
@@ -113,7 +126,7 @@ Status FollowIndex(const IndexBuildFlags& flags, IndexBuilder& builder, StopRequ
     if (!running || stop.asked()) return {};
     const auto until = std::chrono::steady_clock::now() +
                        std::chrono::milliseconds(static_cast<int64_t>(1000 * *ParseSeconds(flags.interval)));
-    while (IsRunning(flags.dir) && std::chrono::steady_clock::now() < until) {
+    while (crawl.AnyRuns() && std::chrono::steady_clock::now() < until) {
       if (!stop.Wait(kLook)) return {};
     }
   }
@@ -154,36 +167,29 @@ int RunIndexBuild(int argc, char** argv) {
   IndexBuildFlags flags;
   AddIndexBuildFlags(app, flags);
   if (const auto code = app.Parse(argc, argv)) return *code;
-  const auto config = LoadCrawlConfig(flags.dir);
-  if (!config) return Complain(config.error());
-  const auto crawl = WireCrawl(*config, flags.dir, config->crawl.seeds, PORTOLAN_VERSION);
+  const auto crawl = OpenCrawlSources(flags.dir);
   if (!crawl) return Complain(crawl.error());
-  IndexSources sources{.text = TextLogSource(crawl->state_dir, crawl->outputs.text.files.dir),
-                       .log = CrawlLogSource(crawl->state_dir, crawl->outputs.log.files.dir),
-                       .links = {}};
-  const OutputSource links = LinkLogSource(crawl->state_dir, crawl->outputs.links.files.dir);
-  StopRequest stop;
+  IndexStopRequest stop;
   const StopSignals signals([&stop](int request) {
     stop.Ask();
     // A graph that is being built does not stop in between. Nothing is lost: all files are those of the last commit.
     if (request > 1) std::_Exit(kExitSystem);
   });
-  auto text = ReadCommitted(Env::Posix(), sources.text);
+  auto text = FindCommitted(Env::Posix(), crawl->TextLogs());
   // A crawl that has just begun has no checkpoint with its logs yet.
-  while (flags.follow && config->outputs.text && (!text || !*text) && IsRunning(flags.dir)) {
+  while (flags.follow && crawl->shards.front().config.outputs.text && (!text || text->empty()) && crawl->AnyRuns()) {
     if (!stop.Wait(kLook)) return kExitSystem;
-    text = ReadCommitted(Env::Posix(), sources.text);
+    text = FindCommitted(Env::Posix(), crawl->TextLogs());
   }
   if (!text) return Complain(text.error());
-  if (!*text) {
+  if (text->empty()) {
     PrintError(fmt::format("{}: this crawl has no text log; start the crawl with --set outputs.text=true to get one",
                            flags.dir));
     return kExitBadInput;
   }
-  const auto linked = ReadCommitted(Env::Posix(), links);
-  if (!linked) return Complain(linked.error());
-  if (*linked) sources.links = links;
-  const bool low = flags.priority == "low" || (flags.priority == "auto" && IsRunning(flags.dir));
+  const auto sources = SourcesOf(*crawl);
+  if (!sources) return Complain(sources.error());
+  const bool low = flags.priority == "low" || (flags.priority == "auto" && crawl->AnyRuns());
   if (low) {
     // Not a reason to stop: the index is the same, only sooner.
     if (const Status lowered = LowerPriority(); !lowered) {
@@ -192,7 +198,7 @@ int RunIndexBuild(int argc, char** argv) {
   }
   IndexBuildOptions options{.index_dir = IndexDirOf(flags.dir), .graph_dir = GraphDirOf(flags.dir)};
   options.parts = flags.parts;
-  options.default_parts = crawl->shards;
+  options.default_parts = crawl->several() ? 1 : crawl->shards.front().wired.shards;
   options.memory = *ParseBytes(flags.memory);
   options.rebuild = flags.rebuild;
   const auto begin = std::chrono::steady_clock::now();
@@ -204,12 +210,15 @@ int RunIndexBuild(int argc, char** argv) {
     fmt::print(stderr, "{}: {} …\n", step, FormatCount(static_cast<double>(done)));
   };
   options.stop = [&stop] { return stop.asked(); };
-  const auto builder = IndexBuilder::Open(Env::Posix(), sources, options);
+  const auto builder = IndexBuilder::Open(Env::Posix(), *sources, options);
   if (!builder) return Complain(builder.error());
-  if (!*linked && !app.quiet()) {
+  if (!sources->links && !app.quiet()) {
     fmt::print(stderr, "{}: the crawl has no link log: the index is without texts of links and ranks\n", flags.dir);
   }
-  const Status followed = FollowIndex(flags, **builder, stop);
+  for (const std::string& shard : (*builder)->absent()) {
+    if (!app.quiet()) fmt::print(stderr, "{}: is not here any more; its pages stay in the index as they were\n", shard);
+  }
+  const Status followed = FollowIndex(flags, *crawl, **builder, stop);
   if (!followed) return Complain(followed.error());
   const uint64_t documents = (*builder)->documents();
   const uint32_t parts = (*builder)->parts();

@@ -23,11 +23,12 @@ std::string IndexStatsJson(const IndexStats& stats) {
                                 stats.generation, stats.building, stats.documents(), stats.bytes());
   for (const IndexPartStats& part : stats.parts) {
     out += fmt::format(
-        R"({}{{"path":{},"documents":{},"terms":{},"mean_length":{:.1f},"bytes":{},"text_serial":{},"text_offset":{},)"
+        R"({}{{"path":{},{}"documents":{},"terms":{},"mean_length":{:.1f},"bytes":{},"text_serial":{},"text_offset":{},)"
         R"("log_serial":{},"log_offset":{},"inlinks":{}}})",
-        &part == &stats.parts[0] ? "" : ",", JsonQuote(part.path), part.documents, part.terms, part.mean_length,
-        part.bytes, part.state.text.serial, part.state.text.offset, part.state.log.serial, part.state.log.offset,
-        JsonQuote(part.state.inlinks));
+        &part == &stats.parts[0] ? "" : ",", JsonQuote(part.path),
+        part.shard.empty() ? "" : fmt::format(R"("shard":{},)", JsonQuote(part.shard)), part.documents, part.terms,
+        part.mean_length, part.bytes, part.state.text.serial, part.state.text.offset, part.state.log.serial,
+        part.state.log.offset, JsonQuote(part.state.inlinks));
   }
   out += R"(],"languages":{)";
   for (size_t i = 0; i < stats.languages.size(); ++i) {
@@ -45,10 +46,10 @@ std::string IndexStatsText(const std::string& dir, const IndexStats& stats) {
   for (size_t i = 0; i < stats.parts.size(); ++i) {
     const IndexPartStats& part = stats.parts[i];
     out += fmt::format(
-        "  part {:<4} {:>10} documents of {:.0f} words, {} different terms, {}; text log up to file {}, "
+        "  {} {:>10} documents of {:.0f} words, {} different terms, {}; text log up to file {}, "
         "byte {}\n",
-        i, part.documents, part.mean_length, part.terms, FormatBytes(part.bytes), part.state.text.serial,
-        part.state.text.offset);
+        part.shard.empty() ? fmt::format("part {:<4}", i) : fmt::format("part {:<4} {}", i, part.shard), part.documents,
+        part.mean_length, part.terms, FormatBytes(part.bytes), part.state.text.serial, part.state.text.offset);
   }
   for (const auto& [language, documents] : stats.languages) {
     out += fmt::format("  {:<9} {:>10} documents\n", language, documents);

@@ -83,7 +83,9 @@ int RunIndexServe(int argc, char** argv) {
               "Xapian's remote protocol (the program xapian-tcpsrv does it). It only reads, and serves what a build\n"
               "beside it commits.");
   IndexServeFlags flags;
-  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", flags.dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
   app->add_option("--listen", flags.listen, "Where: an address of this machine only; port 0: any that is free")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();

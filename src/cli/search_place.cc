@@ -1,11 +1,10 @@
 #include "cli/search_place.h"
 
 #include "base/units.h"
-#include "cli/build_info.h"
-#include "cli/crawl_dir.h"
 #include "cli/crawl_place.h"
+#include "cli/crawl_sources.h"
 #include "cli/index_parts.h"
-#include "crawl/wiring.h"
+#include "cli/shard_dirs.h"
 
 namespace portolan {
 
@@ -27,10 +26,9 @@ Result<SearcherOptions> SearcherOptionsOf(const std::string& dir, const RemoteFl
   options.search.remotes = remotes.remotes;
   ASSIGN_OR_RETURN(const double seconds, ParseSeconds(remotes.wait));
   options.search.remote_step_ns = static_cast<int64_t>(seconds * 1e9);
-  if (Env::Posix().Exists(JoinPath(dir, kConfigFile))) {
-    ASSIGN_OR_RETURN(const Config config, LoadCrawlConfig(dir));
-    ASSIGN_OR_RETURN(const auto wired, WireCrawl(config, dir, config.crawl.seeds, PORTOLAN_VERSION));
-    options.text = TextLogSource(wired.state_dir, wired.outputs.text.files.dir);
+  if (Env::Posix().Exists(JoinPath(dir, kConfigFile)) || !ShardDirsIn(dir).empty()) {
+    ASSIGN_OR_RETURN(const CrawlSources crawl, OpenCrawlSources(dir));
+    options.texts = crawl.TextLogs();
   }
   return options;
 }

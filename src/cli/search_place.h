@@ -1,4 +1,4 @@
-// What a search of the crawl in a directory reads: its index, and the text log for snippets.
+// What a search of the crawl in a directory reads: its index, and the text logs of its shards for snippets.
 
 #pragma once
 

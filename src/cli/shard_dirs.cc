@@ -13,6 +13,7 @@
 #include "crawl/wiring.h"
 #include "disk/manifest.h"
 #include "io/env.h"
+#include "standby/copy_mark.h"
 #include "url/link.h"
 
 namespace portolan {
@@ -23,7 +24,8 @@ void AddShardDirs(const std::string& dir, std::vector<std::string>& dirs) {
   if (!names) return;
   for (const std::string& name : *names) {
     const std::string path = JoinPath(dir, name);
-    if (ShardOfDirName(name) && Env::Posix().Exists(JoinPath(path, kConfigFile))) dirs.push_back(path);
+    const bool copy = Env::Posix().Exists(JoinPath(path, kCopyMark));
+    if (ShardOfDirName(name) && !copy && Env::Posix().Exists(JoinPath(path, kConfigFile))) dirs.push_back(path);
   }
 }
 

@@ -12,7 +12,8 @@
 
 namespace portolan {
 
-// Sorted; empty if `dir` holds a crawl of its own, or none.
+// Sorted, without copies of other nodes' shards (docs/formats/copy.md); empty if `dir` holds a crawl of its own, or
+// none.
 std::vector<std::string> ShardDirsIn(const std::string& dir);
 
 // That of the shard to which a URL belongs. `dirs` are of one cluster. kNotFound: it is not among them.

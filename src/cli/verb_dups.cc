@@ -9,12 +9,10 @@
 #include "base/csv.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "cli/build_info.h"
 #include "cli/cli.h"
-#include "cli/crawl_dir.h"
+#include "cli/crawl_sources.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
-#include "crawl/wiring.h"
 #include "follow/dup_clusters.h"
 #include "io/env.h"
 
@@ -128,7 +126,9 @@ int RunDups(int argc, char** argv) {
       "have been made with page.similarity or content.near_duplicates.");
   DupFlags flags;
   DupOptions& options = flags.options;
-  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", flags.dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
   app->add_option("--url", options.url, "Only the cluster of this page; the URL as the crawl stores it")
       ->type_name("URL");
   auto* const exact = app->add_flag("--exact", options.exact, "Pages with the same bytes, whatever they are");
@@ -152,7 +152,8 @@ int RunDups(int argc, char** argv) {
   auto* const json = app->add_flag("--json", flags.json, "One JSON object per cluster and line");
   app->add_flag("--csv", flags.csv, "One line per page: cluster, size, bits, same_bytes, url")->excludes(json);
   app.Footer(
-      "Each cluster begins with the page that was fetched first. The number before another page says in how many\n"
+      "Each cluster begins with the page that was fetched first; of several shards, with one of the shard that was\n"
+      "read first. The number before another page says in how many\n"
       "bits its text's hash differs from the first page's; 'same' means the same bytes. Pages that are connected\n"
       "by pairs are one cluster, so the ends of a chain may differ in more bits than --bits.\n\n"
       "What was read of the log is kept in DIR/dups, so the next time only what is new is read. The directory\n"
@@ -169,10 +170,8 @@ int RunDups(int argc, char** argv) {
     return kExitBadInput;
   }
   options.members = flags.json || flags.csv ? 0 : flags.pages;
-  const auto config = LoadCrawlConfig(flags.dir);
-  if (!config) return Complain(config.error());
-  const auto wired = WireCrawl(*config, flags.dir, config->crawl.seeds, PORTOLAN_VERSION);
-  if (!wired) return Complain(wired.error());
+  const auto crawl = OpenCrawlSources(flags.dir);
+  if (!crawl) return Complain(crawl.error());
   auto told = std::chrono::steady_clock::now();
   options.progress = [&](std::string_view step, uint64_t done) {
     const auto now = std::chrono::steady_clock::now();
@@ -180,8 +179,7 @@ int RunDups(int argc, char** argv) {
     told = now;
     fmt::print(stderr, "{}: {} …\n", step, FormatCount(static_cast<double>(done)));
   };
-  const auto pages = DupPages::Follow(Env::Posix(), CrawlLogSource(wired->state_dir, wired->outputs.log.files.dir),
-                                      JoinPath(flags.dir, "dups"), options.progress);
+  const auto pages = DupPages::Follow(Env::Posix(), crawl->CrawlLogs(), JoinPath(flags.dir, "dups"), options.progress);
   if (!pages) {
     if (pages.error().code() != ErrorCode::kBusy) return Complain(pages.error());
     PrintError(fmt::format("{}: another 'portolan dups' is working on it; wait until it is done", flags.dir));

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
 #include "cli/crawl_session.h"
+#include "cli/crawl_sources.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "crawl/fresh_look.h"
@@ -62,6 +63,13 @@ void PrintJson(const FreshLook& look, bool now) {
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
+// Whether it runs and has made one.
+bool AskForCheckpoint(const std::string& dir) {
+  if (!IsRunning(dir)) return false;
+  const auto answer = AskLocal(ControlPathOf(dir), "checkpoint", kAskNs);
+  return answer && *answer == "ok";
+}
+
 std::string Percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
 
 std::string In(int64_t due_unix_ns, int64_t now_unix_ns) {
@@ -111,7 +119,9 @@ int RunFresh(int argc, char** argv) {
   std::string dir;
   size_t top = 50;
   bool json = false;
-  app->add_option("dir", dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
   app->add_option("--top", top, "How many domains to list, those with the most pages first")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
@@ -121,20 +131,22 @@ int RunFresh(int argc, char** argv) {
       "  portolan fresh crawl\n"
       "  portolan fresh crawl --top 5 --json");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  const auto config = LoadCrawlConfig(dir);
-  if (!config) return Complain(config.error());
-  bool now = false;
-  if (IsRunning(dir)) {
-    const auto answer = AskLocal(ControlPathOf(dir), "checkpoint", kAskNs);
-    now = answer && *answer == "ok";
-  }
+  const auto crawl = OpenCrawlSources(dir);
+  if (!crawl) return Complain(crawl.error());
+  bool now = true;  // the checkpoints of all shards were made for this question
+  for (const CrawlSource& shard : crawl->shards) now = AskForCheckpoint(shard.dir) && now;
   const int64_t unix_ns = Clock::Real().UnixNs();
   FreshLook look;
-  const Status read = WithCommitted(Env::Posix(), StateDirOf(dir), [&](const Manifest& manifest) -> Status {
-    ASSIGN_OR_RETURN(look, LookAtFreshness(Env::Posix(), manifest, RefreshOf(*config), unix_ns, top));
-    return {};
-  });
-  if (!read) return Complain(read.error());
+  for (size_t i = 0; i < crawl->shards.size(); ++i) {
+    const CrawlSource& shard = crawl->shards[i];
+    FreshLook one;
+    const Status read = WithCommitted(Env::Posix(), StateDirOf(shard.dir), [&](const Manifest& manifest) -> Status {
+      ASSIGN_OR_RETURN(one, LookAtFreshness(Env::Posix(), manifest, RefreshOf(shard.config), unix_ns, top));
+      return {};
+    });
+    if (!read) return Complain(read.error());
+    AddLook(look, i, std::move(one), top);
+  }
   if (json) {
     PrintJson(look, now);
   } else {

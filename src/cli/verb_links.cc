@@ -8,12 +8,10 @@
 
 #include "base/csv.h"
 #include "base/log.h"
-#include "cli/build_info.h"
 #include "cli/cli.h"
-#include "cli/crawl_dir.h"
+#include "cli/crawl_sources.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
-#include "crawl/wiring.h"
 #include "flow/output_records.h"
 #include "follow/follower.h"
 #include "follow/link_reader.h"
@@ -93,18 +91,18 @@ class Sink {
   std::string path_;
 };
 
-Status PrintAll(const Flags& flags, const OutputSource& links, const OutputSource& log) {
+Status PrintAll(const Flags& flags, const OutputSources& links, const OutputSources& logs) {
   ASSIGN_OR_RETURN(Sink sink, Sink::Open(flags.output));
   RETURN_IF_ERROR(sink.Add(HeaderOf(flags)));
   const auto each = [&](const LinkLine& link) { return sink.Add(LineOf(link, flags)); };
   Env& env = Env::Posix();
-  RETURN_IF_ERROR(flags.broken ? ForEachBrokenLink(env, env, links, log, {.dir = TempDirectory()}, each)
+  RETURN_IF_ERROR(flags.broken ? ForEachBrokenLink(env, env, links, logs, {.dir = TempDirectory()}, each)
                                : ForEachLink(env, links, each));
   return sink.Finish();
 }
 
 // Appends what is new since the position to the output file. Each link is there once, even after crashes.
-Status PrintNew(const Flags& flags, const OutputSource& links) {
+Status PrintNew(const Flags& flags, const OutputSources& links) {
   Env& env = Env::Posix();
   ASSIGN_OR_RETURN(Follower follower, Follower::Open(env, links, flags.position));
   const uint64_t length = follower.copied();
@@ -134,7 +132,9 @@ int RunLinks(int argc, char** argv) {
               "Reads what the last checkpoint holds, whether the crawl runs or not.");
   Flags flags;
   bool csv = false;
-  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", flags.dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
   app->add_flag("--broken", flags.broken, "Only links to URLs that were requested and failed, with the result");
   app->add_flag("--csv", csv, "As CSV with a header line (default)");
   app->add_flag("--json", flags.json, "As one JSON object per line")->excludes("--csv");
@@ -153,20 +153,17 @@ int RunLinks(int argc, char** argv) {
       "  portolan links crawl-example.org --broken\n"
       "  portolan links crawl-example.org --json -o links.jsonl --position links.position");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  const auto config = LoadCrawlConfig(flags.dir);
-  if (!config) return Complain(config.error());
-  const auto options = WireCrawl(*config, flags.dir, config->crawl.seeds, PORTOLAN_VERSION);
-  if (!options) return Complain(options.error());
-  const OutputSource links = LinkLogSource(options->state_dir, options->outputs.links.files.dir);
-  const auto committed = ReadCommitted(Env::Posix(), links);
+  const auto crawl = OpenCrawlSources(flags.dir);
+  if (!crawl) return Complain(crawl.error());
+  const OutputSources links = crawl->LinkLogs();
+  const auto committed = FindCommitted(Env::Posix(), links);
   if (!committed) return Complain(committed.error());
-  if (!*committed) {
+  if (committed->empty()) {
     PrintError(fmt::format("{}: this crawl has no link log; start the crawl with --set outputs.links=true to get one",
                            flags.dir));
     return kExitBadInput;
   }
-  const OutputSource log = CrawlLogSource(options->state_dir, options->outputs.log.files.dir);
-  const Status status = flags.position.empty() ? PrintAll(flags, links, log) : PrintNew(flags, links);
+  const Status status = flags.position.empty() ? PrintAll(flags, links, crawl->CrawlLogs()) : PrintNew(flags, links);
   return status ? kExitOk : Complain(status.error());
 }
 

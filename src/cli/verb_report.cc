@@ -10,9 +10,9 @@
 #include "cli/build_info.h"
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
+#include "cli/crawl_sources.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
-#include "crawl/wiring.h"
 #include "io/env.h"
 #include "outputs/append_file.h"
 #include "report/report_builder.h"
@@ -51,8 +51,7 @@ std::string NameOfDir(std::string dir) {
 }
 
 Result<CrawlReport> MakeReport(const ReportFlags& flags, bool quiet) {
-  ASSIGN_OR_RETURN(const Config config, LoadCrawlConfig(flags.dir));
-  ASSIGN_OR_RETURN(const auto options, WireCrawl(config, flags.dir, config.crawl.seeds, PORTOLAN_VERSION));
+  ASSIGN_OR_RETURN(const CrawlSources crawl, OpenCrawlSources(flags.dir));
   Env& env = Env::Posix();
   ReportBuilder::Options build;
   ASSIGN_OR_RETURN(const uint64_t memory, ParseBytes(flags.memory));
@@ -67,23 +66,20 @@ Result<CrawlReport> MakeReport(const ReportFlags& flags, bool quiet) {
     fmt::print(stderr, "{}: {} …\n", step, FormatCount(static_cast<double>(done)));
   };
   ASSIGN_OR_RETURN(ReportBuilder builder, ReportBuilder::Create(env, build));
-  const OutputSource log = CrawlLogSource(options.state_dir, options.outputs.log.files.dir);
-  RETURN_IF_ERROR(builder.ReadCrawlLog(log));
+  RETURN_IF_ERROR(builder.ReadCrawlLog(crawl.CrawlLogs()));
 
   CrawlReport report;
-  const OutputSource links = LinkLogSource(options.state_dir, options.outputs.links.files.dir);
-  ASSIGN_OR_RETURN(const auto has_links, ReadCommitted(env, links));
-  if (has_links) {
-    RETURN_IF_ERROR(builder.ReadLinkLog(links, log));
+  ASSIGN_OR_RETURN(const auto links, FindCommitted(env, crawl.LinkLogs()));
+  if (!links.empty()) {
+    RETURN_IF_ERROR(builder.ReadLinkLog(crawl.LinkLogs(), crawl.CrawlLogs()));
   } else {
     report.missing.emplace_back(
         "Links between domains, and every page that has a broken link, are known where the crawl was started with "
         "--set outputs.links=true.");
   }
-  const OutputSource texts = TextLogSource(options.state_dir, options.outputs.text.files.dir);
-  ASSIGN_OR_RETURN(const auto has_texts, ReadCommitted(env, texts));
-  if (has_texts) {
-    RETURN_IF_ERROR(builder.ReadTextLog(texts));
+  ASSIGN_OR_RETURN(const auto texts, FindCommitted(env, crawl.TextLogs()));
+  if (!texts.empty()) {
+    RETURN_IF_ERROR(builder.ReadTextLog(crawl.TextLogs()));
   } else {
     report.missing.emplace_back("Languages are known where the crawl was started with --set outputs.text=true.");
   }
@@ -124,7 +120,9 @@ int RunReport(int argc, char** argv) {
               "duplicates, sizes, times, robots.txt, redirects, broken links with the pages that have them.\n"
               "Reads what the last checkpoint holds, whether the crawl runs or not.");
   ReportFlags flags;
-  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", flags.dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
   app->add_flag("--json", flags.json, "As one JSON object on standard output");
   app->add_option("--html", flags.html, "Write one HTML page with plots, which loads nothing else")->type_name("FILE");
   app->add_option("--csv", flags.csv, "Write each table as TABLE.csv into this directory")->type_name("DIR");

@@ -136,7 +136,9 @@ int RunSearch(int argc, char** argv) {
               "Finds pages of a crawl by their words, best first, in the index that 'portolan index build' made:\n"
               "title, URL, the piece of text with most of the words, date, score. Exit code 1: nothing was found.");
   SearchFlags flags;
-  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", flags.dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
   app->add_option("words", flags.words,
                   "What to look for; put it in quotes for the shell. Words with '-' in front "
                   "come behind --")

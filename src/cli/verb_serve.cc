@@ -11,6 +11,7 @@
 #include "cli/graph_parts.h"
 #include "cli/index_parts.h"
 #include "cli/search_place.h"
+#include "cli/shard_dirs.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
 #include "io/clock.h"
@@ -37,7 +38,7 @@ Status ServeCrawl(const ServeVerbFlags& flags, bool quiet) {
   ASSIGN_OR_RETURN(const ListenAddress address, ListenAddress::Parse(flags.listen));
   Env& env = Env::Posix();
   if (!env.Exists(JoinPath(flags.dir, kConfigFile)) && !env.Exists(GraphDirOf(flags.dir)) &&
-      !env.Exists(IndexDirOf(flags.dir))) {
+      !env.Exists(IndexDirOf(flags.dir)) && ShardDirsIn(flags.dir).empty()) {
     return Fail(ErrorCode::kNotFound,
                 fmt::format("{}: there is neither a crawl nor a link graph nor a search index here", flags.dir));
   }
@@ -78,7 +79,9 @@ int RunServe(int argc, char** argv) {
               "pages have some words; who links to a page, host or domain, one by one or in batches. An index or a\n"
               "graph that is built meanwhile is served without a restart.");
   ServeVerbFlags flags;
-  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", flags.dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
   app->add_option("--listen", flags.listen, "Where: an address of this machine only; port 0: any that is free")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();

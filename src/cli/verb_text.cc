@@ -4,16 +4,15 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
-#include "cli/build_info.h"
 #include "cli/cli.h"
-#include "cli/crawl_dir.h"
+#include "cli/crawl_sources.h"
 #include "cli/verb_app.h"
 #include "cli/verbs.h"
-#include "crawl/wiring.h"
 #include "flow/output_records.h"
-#include "follow/output_reader.h"
+#include "follow/output_sources.h"
 #include "io/env.h"
 
 namespace portolan {
@@ -78,8 +77,8 @@ bool IsLanguage(std::string_view tag, std::string_view wanted) {
 }
 
 // How many pages were printed.
-Result<uint64_t> PrintPages(const TextFlags& flags, const OutputSource& source, const OutputMark& until) {
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(Env::Posix(), source, until));
+Result<uint64_t> PrintPages(const TextFlags& flags, const std::vector<CommittedSource>& logs) {
+  ASSIGN_OR_RETURN(SourcesReader reader, SourcesReader::Open(Env::Posix(), logs));
   uint64_t printed = 0;
   bool malformed = false;
   const auto each = [&](std::string_view record, uint32_t /*tag*/) -> Status {
@@ -98,7 +97,7 @@ Result<uint64_t> PrintPages(const TextFlags& flags, const OutputSource& source, 
     ASSIGN_OR_RETURN(more, reader.Next(each));
   }
   if (malformed) {
-    return Fail(ErrorCode::kCorrupt, source.dir + ": a record of the text log does not parse; run 'portolan check'");
+    return Fail(ErrorCode::kCorrupt, flags.dir + ": a record of the text log does not parse; run 'portolan check'");
   }
   return printed;
 }
@@ -112,7 +111,9 @@ int RunText(int argc, char** argv) {
       "language, date of publication, bytes of main text and URL; of one URL title, description and main text.\n"
       "Reads what the last checkpoint holds, whether the crawl runs or not.");
   TextFlags flags;
-  app->add_option("dir", flags.dir, "The crawl's directory")->required()->type_name("DIR");
+  app->add_option("dir", flags.dir, "The crawl's directory, or a node's, with shards of a cluster")
+      ->required()
+      ->type_name("DIR");
   app->add_option("url", flags.url, "Only this page, whole; as the crawl stores the URL")->type_name("URL");
   app->add_option("--language", flags.language, "Only pages in this language, and its varieties: zh, zh-Hant")
       ->type_name("TAG");
@@ -126,19 +127,16 @@ int RunText(int argc, char** argv) {
       "  portolan text crawl-example.org https://example.org/about\n"
       "  portolan text crawl-example.org --json > pages.jsonl");
   if (const auto code = app.Parse(argc, argv)) return *code;
-  const auto config = LoadCrawlConfig(flags.dir);
-  if (!config) return Complain(config.error());
-  const auto options = WireCrawl(*config, flags.dir, config->crawl.seeds, PORTOLAN_VERSION);
-  if (!options) return Complain(options.error());
-  const OutputSource source = TextLogSource(options->state_dir, options->outputs.text.files.dir);
-  const auto committed = ReadCommitted(Env::Posix(), source);
+  const auto crawl = flags.url.empty() ? OpenCrawlSources(flags.dir) : OpenCrawlSourceOf(flags.dir, flags.url);
+  if (!crawl) return Complain(crawl.error());
+  const auto committed = FindCommitted(Env::Posix(), crawl->TextLogs());
   if (!committed) return Complain(committed.error());
-  if (!*committed || (*committed)->lanes.empty()) {
+  if (committed->empty()) {
     PrintError(fmt::format("{}: this crawl has no text log; start the crawl with --set outputs.text=true to get one",
                            flags.dir));
     return kExitBadInput;
   }
-  const auto printed = PrintPages(flags, source, (*committed)->lanes[0]);
+  const auto printed = PrintPages(flags, *committed);
   if (!printed) return Complain(printed.error());
   if (std::fflush(stdout) != 0) return Complain(Error(ErrorCode::kIo, "standard output cannot be written"));
   if (*printed == 0 && !flags.url.empty()) {

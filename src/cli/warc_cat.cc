@@ -9,14 +9,13 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "cli/build_info.h"
 #include "cli/cli.h"
-#include "cli/crawl_dir.h"
 #include "cli/crawl_place.h"
+#include "cli/crawl_sources.h"
+#include "cli/shard_dirs.h"
 #include "cli/verb_app.h"
 #include "cli/warc_input.h"
 #include "cli/warc_parts.h"
-#include "crawl/wiring.h"
 #include "outputs/find_captures.h"
 #include "url/surt.h"
 #include "url/url.h"
@@ -103,12 +102,13 @@ int PrintRecord(const std::string& file, uint64_t offset, const CatFlags& flags)
   return kExitOk;
 }
 
-// The directories of the crawl's archive.
-Result<std::vector<std::string>> ArchivesOf(const std::string& dir) {
-  if (!Env::Posix().Exists(JoinPath(dir, kConfigFile))) return std::vector<std::string>{dir};  // of WARC files
-  ASSIGN_OR_RETURN(const Config config, LoadCrawlConfig(dir));
-  ASSIGN_OR_RETURN(const auto wired, WireCrawl(config, dir, config.crawl.seeds, PORTOLAN_VERSION));
-  return wired.outputs.warc.directories;
+// The directories of the crawl's archive: of the shard that the URL belongs to; without a URL of all that are here.
+Result<std::vector<std::string>> ArchivesOf(const std::string& dir, const std::string& url) {
+  if (!Env::Posix().Exists(JoinPath(dir, kConfigFile)) && ShardDirsIn(dir).empty()) {
+    return std::vector<std::string>{dir};  // of WARC files
+  }
+  ASSIGN_OR_RETURN(const CrawlSources crawl, url.empty() ? OpenCrawlSources(dir) : OpenCrawlSourceOf(dir, url));
+  return crawl.Archives();
 }
 
 // The capture whose payload a revisit record has.
@@ -135,13 +135,13 @@ Result<FoundCapture> OriginalOf(const FoundCapture& revisit, const std::vector<s
 }
 
 int PrintCapture(const CatFlags& flags, bool quiet) {
-  const auto archives = ArchivesOf(flags.file);
-  if (!archives) return Complain(archives.error());
   const auto url = Url::Parse(flags.what);
   if (!url || !url->is_http()) {
     PrintError(fmt::format("'{}' is not a URL; in a directory, records are found by their URL", Printable(flags.what)));
     return kExitUsage;
   }
+  const auto archives = ArchivesOf(flags.file, std::string(url->href()));
+  if (!archives) return Complain(archives.error());
   const auto captures = FindCaptures(Env::Posix(), *archives, SurtKey(url->href()), url->href());
   if (!captures) return Complain(captures.error());
   if (captures->empty()) {
@@ -157,7 +157,9 @@ int PrintCapture(const CatFlags& flags, bool quiet) {
   }
   FoundCapture capture = CaptureAt(*captures, flags.time);
   if (capture.revisit) {
-    auto original = OriginalOf(capture, *archives);
+    const auto all = ArchivesOf(flags.file, "");
+    if (!all) return Complain(all.error());
+    auto original = OriginalOf(capture, *all);
     if (!original) return Complain(original.error());
     if (!quiet) {
       fmt::print(stderr, "{} at {} was the same as {} at {}, which follows\n", Printable(capture.url),

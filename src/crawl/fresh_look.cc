@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "crawl/hash_key_store.h"
@@ -56,6 +57,15 @@ void Add(const ScheduledPage& page, const RefreshSchedule::Outlook& outlook, int
   sums.fresh_importance += page.entry.importance * outlook.fresh;
   sums.changes_per_day += outlook.change.mean() / in_days;
   sums.links_per_day += outlook.links / in_days;
+}
+
+void KeepLargest(FreshLook& look, size_t domains) {
+  std::ranges::stable_sort(look.domains, [](const FreshDomain& a, const FreshDomain& b) {
+    return a.sums.pages + a.sums.never_had > b.sums.pages + b.sums.never_had;
+  });
+  if (look.domains.size() <= domains) return;
+  look.more_domains += look.domains.size() - domains;
+  look.domains.resize(domains);
 }
 
 }  // namespace
@@ -118,14 +128,25 @@ Result<FreshLook> LookAtFreshness(Env& env, const Manifest& manifest, const Shar
     look.domains.push_back({name, one});
   }
   look.all += others;
-  std::ranges::stable_sort(look.domains, [](const FreshDomain& a, const FreshDomain& b) {
-    return a.sums.pages + a.sums.never_had > b.sums.pages + b.sums.never_had;
-  });
-  if (look.domains.size() > domains) {
-    look.more_domains = look.domains.size() - domains;
-    look.domains.resize(domains);
-  }
+  KeepLargest(look, domains);
   return look;
+}
+
+void AddLook(FreshLook& look, size_t shards, FreshLook other, size_t domains) {
+  const auto count = static_cast<double>(shards);
+  look.checkpoint_unix_ns =
+      shards == 0 ? other.checkpoint_unix_ns : std::min(look.checkpoint_unix_ns, other.checkpoint_unix_ns);
+  look.all += other.all;
+  // A domain belongs to one shard.
+  std::ranges::move(other.domains, std::back_inserter(look.domains));
+  look.more_domains += other.more_domains;
+  look.visits_per_day += other.visits_per_day;
+  look.price_hours = (look.price_hours * count + other.price_hours) / (count + 1);
+  look.changed += other.changed;
+  look.same += other.same;
+  look.failed += other.failed;
+  look.ended += other.ended;
+  KeepLargest(look, domains);
 }
 
 Result<std::optional<PageSchedule>> FindScheduled(Env& env, const Manifest& manifest, const ShardRefresh& whole,

@@ -61,6 +61,10 @@ Result<FreshLook> LookAtFreshness(Env& env, const Manifest& manifest, const Shar
                                   size_t domains);
 inline constexpr size_t kMostDomains = 100'000;
 
+// Adds what was seen of another shard, whose directory is its own, to what was seen of `shards`: sums, the mean price,
+// the oldest checkpoint, the `domains` with the most pages.
+void AddLook(FreshLook& look, size_t shards, FreshLook other, size_t domains);
+
 // One page of the schedule.
 struct PageSchedule {
   ScheduledAt at = ScheduledAt::kCalendar;

@@ -71,22 +71,21 @@ std::optional<DupPage> DupPageOfLine(std::string_view text, std::string& url) {
   return page;
 }
 
-Result<DupPages> DupPages::Follow(Env& env, const OutputSource& log, const std::string& dir, const Progress& progress) {
-  ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env, log));
-  if (!committed || committed->lanes.empty()) {
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: the crawl has no log", log.state_dir));
-  }
+Result<DupPages> DupPages::Follow(Env& env, const OutputSources& logs, const std::string& dir,
+                                  const Progress& progress) {
+  // Before the directory is made.
+  RETURN_IF_ERROR(ReadCommittedSources(env, logs));
   RETURN_IF_ERROR(env.CreateDirs(dir));
   DupPages pages(env, dir);
   ASSIGN_OR_RETURN(pages.lock_, env.Lock(JoinPath(dir, "LOCK")));
-  RETURN_IF_ERROR(pages.Read(log, progress));
+  RETURN_IF_ERROR(pages.Read(logs, progress));
   return pages;
 }
 
-Status DupPages::Read(const OutputSource& log, const Progress& progress) {
+Status DupPages::Read(const OutputSources& logs, const Progress& progress) {
   const std::string position = JoinPath(dir_, "position");
   if (env_->Exists(position) && !env_->Exists(path())) RETURN_IF_ERROR(env_->Remove(position));
-  ASSIGN_OR_RETURN(Follower follower, Follower::Open(*env_, log, position));
+  ASSIGN_OR_RETURN(Follower follower, Follower::Open(*env_, logs, position));
   const uint64_t copied = follower.copied();
   ASSIGN_OR_RETURN(BlockFileWriter file,
                    copied == 0 ? BlockFileWriter::Create(*env_, path(), FileKind::kPages, Codec::kLz4)

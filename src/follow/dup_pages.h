@@ -1,9 +1,10 @@
 // DupPages: the pages of a crawl with the hashes of their text and their bytes, in a file beside the crawl that grows
 // with its log: what the search for duplicates reads instead of the log.
 //
-// One page per line of the crawl log with an answer of class 2xx and one of the two hashes, in the order of the log; a
-// page's number is its place. A URL that was fetched twice is there twice. The file is DIR/pages.blocks
-// (docs/formats/dups.md), how far the log was read is in DIR/position; both can be removed and are made again.
+// One page per line of the crawl log with an answer of class 2xx and one of the two hashes, in the order of the log, of
+// several shards one after the other; a page's number is its place. A URL that was fetched twice is there twice. The
+// file is DIR/pages.blocks (docs/formats/dups.md), how far the log was read is in DIR/position; both can be removed and
+// are made again.
 //
 // Thread: one owner; another process is kept out by DIR/LOCK. Memory bound: Follower's, and a block.
 // Durability: what Follow has read when it returns. After a crash it goes on from the last step of kStep batches.
@@ -18,7 +19,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "follow/output_reader.h"
+#include "follow/output_sources.h"
 #include "io/env.h"
 
 namespace portolan {
@@ -45,7 +46,7 @@ class DupPages {
 
   // Reads what is new in the crawl log. kNotFound: the crawl has no log. kBusy: another process is at it.
   // REQUIRES: env outlives this.
-  static Result<DupPages> Follow(Env& env, const OutputSource& log, const std::string& dir, const Progress& progress);
+  static Result<DupPages> Follow(Env& env, const OutputSources& logs, const std::string& dir, const Progress& progress);
 
   // In the order of their numbers, which begin at 0.
   Status ForEach(const std::function<Status(uint64_t number, const DupPage& page)>& each) const;
@@ -58,7 +59,7 @@ class DupPages {
   static constexpr uint64_t kStep = 1024;  // batches of the log
 
   DupPages(Env& env, std::string dir) : env_(&env), dir_(std::move(dir)) {}
-  Status Read(const OutputSource& log, const Progress& progress);
+  Status Read(const OutputSources& logs, const Progress& progress);
   std::string path() const { return JoinPath(dir_, "pages.blocks"); }
 
   Env* env_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/hash.h"
 #include "content/near_pairs.h"
@@ -29,10 +30,11 @@ struct LoggedPage {
 struct LoggingCrawl {
   explicit LoggingCrawl(Manifest opened) : manifest(std::move(opened)) {}
 
-  static std::unique_ptr<LoggingCrawl> Open(Env& env) {
-    auto crawl = std::make_unique<LoggingCrawl>(Manifest::Open(env, "state").value());
+  // `place` is where its directories are: "" or "shard-00/".
+  static std::unique_ptr<LoggingCrawl> Open(Env& env, const std::string& place = "") {
+    auto crawl = std::make_unique<LoggingCrawl>(Manifest::Open(env, place + "state").value());
     OutputsOptions options;
-    options.log.files = {.dir = "log", .names = {}, .file_size = 200'000};
+    options.log.files = {.dir = place + "log", .names = {}, .file_size = 200'000};
     options.threads = false;
     crawl->outputs = Outputs::Open(env, Clock::Real(), crawl->manifest, options).value();
     return crawl;
@@ -55,8 +57,9 @@ const OutputSource kSource = CrawlLogSource("state", "log");
 // Cluster by cluster: "URL bits same" of each member; the first is the representative.
 using Clusters = std::vector<std::vector<std::string>>;
 
-Result<Clusters> List(Env& env, const DupOptions& options, DupSummary* summary = nullptr) {
-  ASSIGN_OR_RETURN(const DupPages pages, DupPages::Follow(env, kSource, "dups", {}));
+Result<Clusters> List(Env& env, const DupOptions& options, DupSummary* summary = nullptr,
+                      const OutputSources& logs = kSource) {
+  ASSIGN_OR_RETURN(const DupPages pages, DupPages::Follow(env, logs, "dups", {}));
   Clusters clusters;
   ASSIGN_OR_RETURN(const DupSummary found, ListDups(env, pages, options, [&](const DupMember& member) -> Status {
                      if (member.place == 0) clusters.emplace_back();
@@ -245,6 +248,51 @@ TEST(DupsTest, FewNewHashesAreAddedToTheOldGroups) {
   file[file.size() / 2] = static_cast<char>(~file[file.size() / 2]);
   ASSERT_TRUE(ReplaceFile(env, "dups/near-3.z", file));
   EXPECT_EQ(how_now(), DupGroups::How::kAnew);
+}
+
+TEST(DupsTest, ClustersHavePagesOfAllShards) {
+  const std::vector<LoggedPage> pages = RandomPages(300, 10);
+  MemEnv env;
+  std::vector<std::unique_ptr<LoggingCrawl>> shards;
+  std::vector<OutputSource> logs;
+  for (const std::string name : {"shard-00", "shard-01", "shard-02"}) {
+    shards.push_back(LoggingCrawl::Open(env, name + "/"));
+    logs.push_back(CrawlLogSource(name + "/state", name + "/log"));
+    logs.back().shard = name;
+  }
+  const auto add = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) shards[i % 3]->Add(pages[i]);
+  };
+  // Which page is the first depends on the order of the shards, so only who belongs together is compared.
+  const auto members = [](const Clusters& clusters) {
+    std::set<std::set<std::string>> sets;
+    for (const auto& cluster : clusters) {
+      std::set<std::string> urls;
+      for (const std::string& member : cluster) urls.insert(member.substr(0, member.find(' ')));
+      sets.insert(std::move(urls));
+    }
+    return sets;
+  };
+  add(0, 200);
+  for (const auto& shard : shards) shard->Commit();
+  const DupOptions options{.limit = 0, .memory = DupOptions::kMinMemory};
+  ASSERT_TRUE(List(env, options, nullptr, OutputSources(logs)));
+  add(200, pages.size());
+  for (const auto& shard : shards) shard->Commit();
+  for (const bool exact : {false, true}) {
+    DupOptions wanted = options;
+    wanted.exact = exact;
+    const auto found = List(env, wanted, nullptr, OutputSources(logs));
+    ASSERT_TRUE(found) << found.error().ToString();
+    MemEnv one;
+    auto crawl = LoggingCrawl::Open(one);
+    for (const LoggedPage& page : pages) crawl->Add(page);
+    crawl->Commit();
+    const auto expected = List(one, wanted);
+    ASSERT_TRUE(expected);
+    ASSERT_GT(expected->size(), 3U);
+    EXPECT_EQ(members(*found), members(*expected));
+  }
 }
 
 TEST(DupsTest, WithoutALogThereIsNothingToFollow) {

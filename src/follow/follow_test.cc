@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "flow/output_records.h"
 #include "follow/follower.h"
@@ -36,8 +37,13 @@ struct Crawl {
     return options;
   }
 
-  static Result<std::unique_ptr<Crawl>> Open(Env& env, const OutputsOptions& options = Defaults()) {
-    ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, "state"));
+  // `place` is where its directories are: "" or "shard-00/".
+  static Result<std::unique_ptr<Crawl>> Open(Env& env, OutputsOptions options = Defaults(),
+                                             const std::string& place = "") {
+    ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, place + "state"));
+    for (auto* const files : {&options.log.files, &options.links.files, &options.text.files}) {
+      files->dir = place + files->dir;
+    }
     auto crawl = std::make_unique<Crawl>(std::move(manifest));
     ASSIGN_OR_RETURN(crawl->outputs, Outputs::Open(env, Clock::Real(), crawl->manifest, options));
     if (crawl->manifest.sequence() == 0) RETURN_IF_ERROR(crawl->Commit());
@@ -68,11 +74,23 @@ const OutputSource kLinks = LinkLogSource("state", "links");
 const OutputSource kText = TextLogSource("state", "text");
 const OutputSource kLog = CrawlLogSource("state", "log");
 
+// Of three shards, in directories of their own.
+OutputSources Shards(OutputSource (*source)(const std::string&, const std::string&), const std::string& folder,
+                     const std::vector<std::string>& shards = {"shard-00", "shard-01", "shard-02"}) {
+  std::vector<OutputSource> sources;
+  for (const std::string& shard : shards) {
+    sources.push_back(source(shard + "/state", shard + "/" + folder));
+    sources.back().shard = shard;
+  }
+  return OutputSources(sources);
+}
+
 // One run of a follower that copies records into a file of its own, "NAME.copy", one line each.
-Status Follow(Env& env, const OutputSource& source) {
+Status Follow(Env& env, const OutputSources& sources) {
+  const OutputSource& source = *sources.begin();
   const std::string copy_path = "copies/" + source.name + ".copy";
   RETURN_IF_ERROR(env.CreateDirs("copies"));
-  ASSIGN_OR_RETURN(Follower follower, Follower::Open(env, source, "copies/" + source.name + ".position"));
+  ASSIGN_OR_RETURN(Follower follower, Follower::Open(env, sources, "copies/" + source.name + ".position"));
   Result<AppendFile> copy = follower.copied() == 0 ? AppendFile::Make(env, copy_path)
                                                    : AppendFile::Continue(env, copy_path, follower.copied());
   if (!copy) return std::unexpected(copy.error());
@@ -189,19 +207,100 @@ TEST(FollowerTest, AnotherCrawlInTheSamePlaceIsRefused) {
   EXPECT_THAT(Follow(other, kText).error().message(), HasSubstr("not a position in the output 'text'"));
 }
 
+// The shards of a crawl are followed where they are; each is read from its own position, and all positions are saved at
+// once.
+TEST(FollowerTest, ReadsEachShardFromItsOwnPosition) {
+  MemEnv env;
+  std::vector<std::unique_ptr<Crawl>> crawls;
+  for (const char* place : {"shard-00/", "shard-01/", "shard-02/"}) {
+    crawls.push_back(Crawl::Open(env, Crawl::Defaults(), place).value());
+  }
+  const auto lines = [&] {
+    std::set<std::string> found;
+    const std::string text = ReadWholeFile(env, "copies/text.copy").value();
+    for (size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+      EXPECT_TRUE(found.insert(text.substr(at, end - at)).second) << "twice: " << text.substr(at, end - at);
+    }
+    return found;
+  };
+  std::set<std::string> truth;
+  const auto add = [&](int n) {
+    crawls[static_cast<size_t>(n % 3)]->Add(n);
+    truth.insert(UrlOf(n));
+  };
+  for (int n = 0; n < 30; ++n) add(n);
+  for (const auto& crawl : crawls) ASSERT_TRUE(crawl->Commit());
+  ASSERT_TRUE(Follow(env, Shards(TextLogSource, "text")));
+  EXPECT_EQ(lines(), truth);
+  // Checkpoints of different moments.
+  for (int n = 30; n < 60; ++n) {
+    if (n % 3 != 1) add(n);
+  }
+  ASSERT_TRUE(crawls[0]->Commit());
+  ASSERT_TRUE(crawls[2]->Commit());
+  // One is not here for a while, and another one has moved.
+  ASSERT_TRUE(Follow(env, Shards(TextLogSource, "text", {"shard-00", "shard-01"})));
+  EXPECT_EQ(lines().size(), 40U);
+  ASSERT_TRUE(Follow(env, Shards(TextLogSource, "text")));
+  EXPECT_EQ(lines(), truth);
+  ASSERT_TRUE(Follow(env, Shards(TextLogSource, "text")));
+  EXPECT_EQ(lines(), truth);
+  // Without a checkpoint there is nothing to follow; without any, no such output.
+  EXPECT_TRUE(Follow(env, Shards(TextLogSource, "text", {"shard-00", "shard-07"})));
+  EXPECT_EQ(Follow(env, Shards(TextLogSource, "text", {"shard-07", "shard-08"})).error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(Follow(env, TextLogSource("shard-00/state", "shard-00/text")).error().message(),
+              HasSubstr("the positions are those of several shards"));
+}
+
+// A follower of three shards dies at each operation, and the next run makes the copy good.
+TEST(FollowerCrashTest, OfSeveralShardsNoRecordIsLostOrTwice) {
+  MemEnv start;
+  for (int shard = 0; shard < 3; ++shard) {
+    auto crawl = Crawl::Open(start, Crawl::Defaults(), "shard-0" + std::to_string(shard) + "/").value();
+    for (int n = 0; n < 9; ++n) crawl->Add(100 * shard + n);
+    ASSERT_TRUE(crawl->Commit());
+  }
+  const OutputSources sources = Shards(TextLogSource, "text");
+  std::string truth;
+  for (int shard = 0; shard < 3; ++shard) {
+    for (int n = 0; n < 9; ++n) truth += UrlOf(100 * shard + n) + "\n";
+  }
+  uint64_t cuts = 0;
+  for (uint64_t at = 1;; ++at) {
+    const auto base = start.CrashedCopy(CrashMode::kKeepAll);
+    FaultyEnv env(*base, {.power_cut_at = at});
+    const Status first = Follow(env, sources);
+    if (!env.power_is_cut()) break;
+    ++cuts;
+    for (const CrashMode mode : {CrashMode::kLoseUnsynced, CrashMode::kKeepAll, CrashMode::kTorn}) {
+      const auto after = base->CrashedCopy(mode, at);
+      const Status again = Follow(*after, sources);
+      ASSERT_TRUE(again) << at << ": " << again.error().ToString();
+      ASSERT_EQ(ReadWholeFile(*after, "copies/text.copy").value(), truth) << at;
+    }
+  }
+  EXPECT_GT(cuts, 10U);
+}
+
 TEST(OutputPositionTest, GoldenTextAndDamage) {
   MemEnv env;
-  EXPECT_EQ(LoadPosition(env, "p", "links").value(), OutputPosition{});
-  ASSERT_TRUE(SavePosition(env, "p", "links", {.serial = 3, .offset = 1234, .copied = 77}));
-  const std::string text = ReadWholeFile(env, "p").value();
-  EXPECT_EQ(text.substr(0, text.find("crc32c")),
-            "PORTOLAN-POSITION 1\noutput links\nserial 3\noffset 1234\ncopied 77\n");
-  EXPECT_EQ(LoadPosition(env, "p", "links").value(), (OutputPosition{.serial = 3, .offset = 1234, .copied = 77}));
-  for (size_t at = 0; at < text.size(); ++at) {
-    std::string broken = text;
-    broken[at] ^= 1;
-    ASSERT_TRUE(ReplaceFile(env, "p", broken));
-    EXPECT_EQ(LoadPosition(env, "p", "links").error().code(), ErrorCode::kCorrupt) << at;
+  EXPECT_EQ(LoadPositions(env, "p", "links").value(), OutputPositions{});
+  const OutputPositions one{.shards = {{"", {.serial = 3, .offset = 1234}}}, .copied = 77};
+  const OutputPositions two{.shards = {{"shard-00", {.serial = 3, .offset = 1234}}, {"shard-11", {}}}, .copied = 77};
+  for (const OutputPositions* const positions : {&one, &two}) {
+    ASSERT_TRUE(SavePositions(env, "p", "links", *positions));
+    const std::string text = ReadWholeFile(env, "p").value();
+    EXPECT_EQ(text.substr(0, text.find("crc32c")),
+              positions == &one ? "PORTOLAN-POSITION 1\noutput links\nserial 3\noffset 1234\ncopied 77\n"
+                                : "PORTOLAN-POSITION 2\noutput links\nposition shard-00 3 1234\n"
+                                  "position shard-11 1 0\ncopied 77\n");
+    EXPECT_EQ(LoadPositions(env, "p", "links").value(), *positions);
+    for (size_t at = 0; at < text.size(); ++at) {
+      std::string broken = text;
+      broken[at] ^= 1;
+      ASSERT_TRUE(ReplaceFile(env, "p", broken));
+      EXPECT_EQ(LoadPositions(env, "p", "links").error().code(), ErrorCode::kCorrupt) << at;
+    }
   }
 }
 
@@ -291,6 +390,28 @@ TEST(BrokenLinksTest, OutcomesAreJoinedWhateverTheOrder) {
   EXPECT_THAT(Broken(env, 1 << 20), ElementsAre(UrlOf(0) + " -> " + UrlOf(-1) + " 404 answered",
                                                 UrlOf(2) + " -> " + UrlOf(-3) + " 0 dns_not_found",
                                                 UrlOf(4) + " -> " + UrlOf(-5) + " 410 answered"));
+}
+
+TEST(BrokenLinksTest, TargetsOfOtherShardsAreJoinedToo) {
+  MemEnv env;
+  ASSERT_TRUE(env.CreateDirs("tmp"));
+  auto first = Crawl::Open(env, Crawl::Defaults(), "shard-00/").value();
+  auto second = Crawl::Open(env, Crawl::Defaults(), "shard-01/").value();
+  first->Add(0);
+  second->Add(1, FetchOutcome::kAnswered, 404);  // page 0 links to it
+  second->Add(7);
+  first->Add(8, FetchOutcome::kAnswered, 500);  // page 7 links to it
+  ASSERT_TRUE(first->Commit());
+  ASSERT_TRUE(second->Commit());
+  std::vector<std::string> found;
+  ASSERT_TRUE(ForEachBrokenLink(env, env, Shards(LinkLogSource, "links", {"shard-00", "shard-01"}),
+                                Shards(CrawlLogSource, "log", {"shard-00", "shard-01"}),
+                                {.dir = "tmp", .memory = 1 << 20}, [&](const LinkLine& link) {
+                                  found.push_back(std::string(link.source) + " " + std::string(link.target) + " " +
+                                                  std::to_string(link.status));
+                                  return Status();
+                                }));
+  EXPECT_THAT(found, ElementsAre(UrlOf(0) + " " + UrlOf(1) + " 404", UrlOf(7) + " " + UrlOf(8) + " 500"));
 }
 
 TEST(BrokenLinksTest, MoreThanFitsInMemory) {

@@ -4,20 +4,17 @@
 
 namespace portolan {
 
-Result<Follower> Follower::Open(Env& env, const OutputSource& source, const std::string& position_path) {
-  ASSIGN_OR_RETURN(const OutputPosition position, LoadPosition(env, position_path, source.name));
-  ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env, source));
-  if (!committed || committed->lanes.empty()) {
-    return Fail(ErrorCode::kNotFound, source.state_dir + ": the crawl has no output '" + source.name + "'");
-  }
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env, source, committed->lanes[0], position));
-  return Follower(env, std::move(reader), source.name, position_path);
+Result<Follower> Follower::Open(Env& env, const OutputSources& sources, const std::string& position_path) {
+  const std::string name = sources.size() == 0 ? std::string() : sources.begin()->name;
+  ASSIGN_OR_RETURN(const OutputPositions positions, LoadPositions(env, position_path, name));
+  ASSIGN_OR_RETURN(SourcesReader reader, SourcesReader::Open(env, sources, positions));
+  return Follower(env, std::move(reader), name, position_path);
 }
 
 Status Follower::Save(uint64_t copied) {
-  OutputPosition position = reader_.position();
-  position.copied = copied;
-  return SavePosition(*env_, path_, name_, position);
+  OutputPositions positions = reader_.positions();
+  positions.copied = copied;
+  return SavePositions(*env_, path_, name_, positions);
 }
 
 }  // namespace portolan

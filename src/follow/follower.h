@@ -9,11 +9,14 @@
 //   // sync your copy, then
 //   RETURN_IF_ERROR(follower.Save(length of the copy));
 //
+// The crawl may have several shards in directories of their own: then records come shard by shard, and the file has a
+// position for each.
+//
 // Whenever the crawl or the follower crashes, after this loop the copy again holds exactly the crawl's committed
 // records, each once. A follower may run beside the crawl, after it, or both. It changes nothing in the crawl, and can
 // be deleted with its position and started again.
 //
-// Thread: one owner. Durability: what Save was told. Memory: OutputReader's.
+// Thread: one owner. Durability: what Save was told. Memory: SourcesReader's.
 
 #pragma once
 
@@ -21,7 +24,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "follow/output_reader.h"
+#include "follow/output_sources.h"
 #include "io/env.h"
 
 namespace portolan {
@@ -29,19 +32,19 @@ namespace portolan {
 class Follower {
  public:
   // kNotFound: the crawl has no such output (yet).
-  static Result<Follower> Open(Env& env, const OutputSource& source, const std::string& position_path);
+  static Result<Follower> Open(Env& env, const OutputSources& sources, const std::string& position_path);
 
-  // The crawl's checkpoint at Open.
+  // Up to the crawl's checkpoint at Open.
   Result<bool> Next(const OutputReader::Each& each) { return reader_.Next(each); }
-  uint64_t copied() const { return reader_.position().copied; }
+  uint64_t copied() const { return reader_.positions().copied; }
   Status Save(uint64_t copied);
 
  private:
-  Follower(Env& env, OutputReader reader, std::string name, std::string path)
+  Follower(Env& env, SourcesReader reader, std::string name, std::string path)
       : env_(&env), reader_(std::move(reader)), name_(std::move(name)), path_(std::move(path)) {}
 
   Env* env_;
-  OutputReader reader_;
+  SourcesReader reader_;
   std::string name_;
   std::string path_;
 };

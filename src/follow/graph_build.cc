@@ -72,10 +72,11 @@ class GraphBuilder {
   GraphBuilder(Env& env, const std::string& dir, const GraphBuildOptions& options)
       : env_(env), dir_(dir), options_(options) {}
 
-  Result<GraphBuildResult> Run(const OutputSource& links);
+  Result<GraphBuildResult> Run(const OutputSources& links);
 
  private:
-  Status ReadLog(const OutputSource& links, const OutputMark& until);
+  void CompareShards(const OutputSources& links, const std::vector<CommittedSource>& committed);
+  Status ReadLogs(const std::vector<CommittedSource>& logs);
   Status MergeKeys();
   Status RewriteLinks();
   Status MergeLinks();
@@ -119,11 +120,8 @@ class GraphBuilder {
   uint64_t pages_ = 0;
 };
 
-Result<GraphBuildResult> GraphBuilder::Run(const OutputSource& links) {
-  ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env_, links));
-  if (!committed || committed->lanes.empty()) {
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: the crawl has no link log", links.state_dir));
-  }
+Result<GraphBuildResult> GraphBuilder::Run(const OutputSources& links) {
+  ASSIGN_OR_RETURN(const std::vector<CommittedSource> committed, ReadCommittedSources(env_, links));
   if (env_.Exists(JoinPath(dir_, kGraphCurrent))) {
     ASSIGN_OR_RETURN(last_, GraphFiles::Open(env_, dir_));
     next_ = last_->current();
@@ -133,7 +131,8 @@ Result<GraphBuildResult> GraphBuilder::Run(const OutputSource& links) {
     }
   }
   RETURN_IF_ERROR(RemoveLeftovers(env_, dir_, next_.generation));
-  RETURN_IF_ERROR(ReadLog(links, committed->lanes[0]));
+  CompareShards(links, committed);
+  RETURN_IF_ERROR(ReadLogs(committed));
   result_.generation = next_.generation;
   if (last_ && result_.new_records == 0) return result_;
   if (last_) RETURN_IF_ERROR(last_->Verify());
@@ -155,8 +154,17 @@ Result<GraphBuildResult> GraphBuilder::Run(const OutputSource& links) {
   return result_;
 }
 
-Status GraphBuilder::ReadLog(const OutputSource& links, const OutputMark& until) {
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env_, links, until, next_.position));
+void GraphBuilder::CompareShards(const OutputSources& links, const std::vector<CommittedSource>& committed) {
+  for (const CommittedSource& log : committed) {
+    if (last_ && !next_.positions.shards.contains(log.source.shard)) result_.new_shards.push_back(log.source.shard);
+  }
+  for (const auto& [shard, position] : next_.positions.shards) {
+    if (links.Of(shard) == nullptr) result_.gone_shards.push_back(shard);
+  }
+}
+
+Status GraphBuilder::ReadLogs(const std::vector<CommittedSource>& logs) {
+  ASSIGN_OR_RETURN(SourcesReader reader, SourcesReader::Open(env_, logs, next_.positions));
   ASSIGN_OR_RETURN(Rng rng, Rng::FromSystem());
   ASSIGN_OR_RETURN(keys_, SpoolFile::Make(env_, dir_, "keys"));
   ASSIGN_OR_RETURN(ranked_, SpoolFile::Make(env_, dir_, "ranked"));
@@ -199,7 +207,7 @@ Status GraphBuilder::ReadLog(const OutputSource& links, const OutputMark& until)
   }
   if (!batch.empty()) RETURN_IF_ERROR(write());
   result_.batches = batches_.size();
-  next_.position = reader.position();
+  next_.positions = reader.positions();
   return {};
 }
 
@@ -421,7 +429,7 @@ Status RemoveLeftovers(Env& env, const std::string& graph_dir, uint64_t keep) {
   return {};
 }
 
-Result<GraphBuildResult> BuildGraph(Env& env, const OutputSource& links, const std::string& graph_dir,
+Result<GraphBuildResult> BuildGraph(Env& env, const OutputSources& links, const std::string& graph_dir,
                                     const GraphBuildOptions& options) {
   if (options.memory < GraphBuildOptions::kLeastMemory) {
     return Fail(ErrorCode::kInvalidArgument,

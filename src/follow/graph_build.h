@@ -1,9 +1,10 @@
-// The follower that builds the link graph of a crawl: pages, hosts and pay-level domains, each in both directions.
+// The follower that builds the link graph of a crawl, of all its shards together: pages, hosts and pay-level domains,
+// each in both directions.
 //
-// Input is the committed part of the link log (follow/output_reader.h); output a new generation in the folder of the
+// Input is the committed part of the link logs (follow/output_sources.h); output a new generation in the folder of the
 // graph (follow/graph_current.h). The work, in memory that does not depend on the number of links:
 //
-//   1. The new part of the log is read into batches (follow/link_batch.h): sorted keys, sorted links by rank.
+//   1. The new part of each log is read into batches (follow/link_batch.h): sorted keys, sorted links by rank.
 //   2. The keys of all batches and of the last generation are merged: the dictionary, and a rising map per batch.
 //   3. Each batch's links are rewritten under its map: they stay sorted.
 //   4. These and the last generation's links, which are its graph, are merged: the page graph and the texts of links.
@@ -11,7 +12,8 @@
 //
 // Nothing is looked up one at a time but the keys within a batch, in memory. A string goes through one sort and one
 // merge, a link as a number through two, whatever the number of batches, so the cost per link hardly grows with the
-// crawl (bench graphbuild). The log is read once: what the last generation holds is not read again.
+// crawl (bench graphbuild). Each log is read once: what the last generation holds is not read again, also of a shard
+// whose log is not here any more.
 //
 // Every URL that the log names is a page of the graph, fetched or not; "pages.fetched" says which were. Every link of
 // the log is an arc, whatever its flags; so is a link of a page to itself. Of a page that is in the log twice both
@@ -31,9 +33,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
-#include "follow/output_reader.h"
+#include "follow/output_sources.h"
 #include "io/env.h"
 
 namespace portolan {
@@ -53,11 +56,15 @@ struct GraphBuildResult {
   uint64_t new_links = 0;
   uint64_t left_out = 0;  // links with a URL of more than 64 KiB, this time
   uint64_t batches = 0;
+  // Of several shards, by name: those that the last generation did not have, and those that it had and that are not
+  // among the sources now. What was read of the latter stays.
+  std::vector<std::string> new_shards;
+  std::vector<std::string> gone_shards;
 };
 
-// kNotFound: the crawl has no link log. kBusy: another build is at work. kCorrupt: the log or the last generation is
-// damaged; the file is named. After any error the last generation is as it was.
-Result<GraphBuildResult> BuildGraph(Env& env, const OutputSource& links, const std::string& graph_dir,
+// kNotFound: the crawl has no link log, in any shard. kBusy: another build is at work. kCorrupt: the log or the last
+// generation is damaged; the file is named. After any error the last generation is as it was.
+Result<GraphBuildResult> BuildGraph(Env& env, const OutputSources& links, const std::string& graph_dir,
                                     const GraphBuildOptions& options = {});
 
 // Removes files of generations other than `keep` and temporary files.

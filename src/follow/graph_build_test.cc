@@ -41,13 +41,14 @@ using TruePage = std::pair<std::string, std::vector<TrueLink>>;
 // A crawl that writes only links.
 struct LinkCrawl {
   explicit LinkCrawl(Manifest opened) : manifest(std::move(opened)) {}
-  static std::unique_ptr<LinkCrawl> Open(Env& env) {
+  // `place` is where its directories are: "" or "shard-00/".
+  static std::unique_ptr<LinkCrawl> Open(Env& env, const std::string& place = "") {
     OutputsOptions options;
-    options.log.files = {.dir = "log", .names = {}, .file_size = 1 << 20};
-    options.links.files = {.dir = "links", .names = {}, .file_size = 20'000};
+    options.log.files = {.dir = place + "log", .names = {}, .file_size = 1 << 20};
+    options.links.files = {.dir = place + "links", .names = {}, .file_size = 20'000};
     options.links.enabled = true;
     options.threads = false;
-    auto crawl = std::make_unique<LinkCrawl>(Manifest::Open(env, "state").value());
+    auto crawl = std::make_unique<LinkCrawl>(Manifest::Open(env, place + "state").value());
     crawl->outputs = Outputs::Open(env, Clock::Real(), crawl->manifest, options).value();
     return crawl;
   }
@@ -324,6 +325,81 @@ TEST(GraphBuildTest, HoldsTheLinksOfTheLogInBothDirections) {
       << "the memory does not change a byte";
 }
 
+// The shards of a crawl, each in a directory of its own, with checkpoints of different moments.
+class ShardedCrawl {
+ public:
+  ShardedCrawl(Env& env, size_t shards) {
+    for (size_t i = 0; i < shards; ++i) crawls_.push_back(LinkCrawl::Open(env, NameOf(i) + "/"));
+  }
+  // A page belongs to a shard by its host, as in a real crawl by its domain.
+  void Add(const TruePage& page) {
+    crawls_[std::hash<std::string>()(HostNameOf(page.first)) % crawls_.size()]->Add(page);
+  }
+  void Commit(size_t shard) { crawls_[shard]->Commit(); }
+  void Commit() {
+    for (const auto& crawl : crawls_) crawl->Commit();
+  }
+  static std::string NameOf(size_t shard) { return "shard-0" + std::to_string(shard); }
+  static OutputSources Logs(const std::vector<size_t>& shards) {
+    std::vector<OutputSource> logs;
+    for (const size_t shard : shards) {
+      logs.push_back(LinkLogSource(NameOf(shard) + "/state", NameOf(shard) + "/links"));
+      logs.back().shard = NameOf(shard);
+    }
+    return OutputSources(logs);
+  }
+
+ private:
+  std::vector<std::unique_ptr<LinkCrawl>> crawls_;
+};
+
+TEST(GraphBuildTest, OfSeveralShardsIsThatOfOneCrawl) {
+  const std::vector<TruePage> pages = RandomPages(3000, 6);
+  MemEnv one;
+  auto whole = LinkCrawl::Open(one);
+  for (const TruePage& page : pages) whole->Add(page);
+  whole->Commit();
+  ASSERT_TRUE(BuildGraph(one, kLinkLog1, kDir, Small()));
+  MemEnv env;
+  ShardedCrawl crawl(env, 3);
+  for (const TruePage& page : pages) crawl.Add(page);
+  crawl.Commit();
+  const auto built = BuildGraph(env, ShardedCrawl::Logs({0, 1, 2}), kDir, Small());
+  ASSERT_TRUE(built) << built.error().ToString();
+  EXPECT_EQ(built->new_records, pages.size());
+  EXPECT_EQ(PictureIn(env), TruthOf(pages));
+  EXPECT_EQ(GraphFiles::Open(env, kDir).value()->current().files, GraphFiles::Open(one, kDir).value()->current().files)
+      << "not a byte differs";
+  EXPECT_FALSE(BuildGraph(env, ShardedCrawl::Logs({0, 1, 2}), kDir, Small())->built) << "nothing is new";
+  EXPECT_THAT(BuildGraph(env, LinkLogSource("shard-00/state", "shard-00/links"), kDir, Small()).error().message(),
+              HasSubstr("the positions are those of several shards"));
+}
+
+TEST(GraphBuildTest, ShardsComeAndGoAndTheirLinksStay) {
+  MemEnv env;
+  const std::vector<TruePage> pages = RandomPages(600, 8);
+  ShardedCrawl crawl(env, 3);
+  const auto half = pages.begin() + 300;
+  for (auto page = pages.begin(); page != half; ++page) crawl.Add(*page);
+  crawl.Commit();
+  ASSERT_TRUE(BuildGraph(env, ShardedCrawl::Logs({0, 1}), kDir, Small()));
+  for (auto page = half; page != pages.end(); ++page) crawl.Add(*page);
+  crawl.Commit(1);
+  crawl.Commit(2);
+  // Shard 0 has moved away, shard 2 has come.
+  const auto built = BuildGraph(env, ShardedCrawl::Logs({1, 2}), kDir, Small());
+  ASSERT_TRUE(built) << built.error().ToString();
+  EXPECT_THAT(built->new_shards, testing::ElementsAre("shard-02"));
+  EXPECT_THAT(built->gone_shards, testing::ElementsAre("shard-00"));
+  EXPECT_LT(PictureIn(env).size(), TruthOf(pages).size());
+  crawl.Commit(0);
+  const auto back = BuildGraph(env, ShardedCrawl::Logs({0, 1, 2}), kDir, Small());
+  ASSERT_TRUE(back) << back.error().ToString();
+  EXPECT_THAT(back->new_shards, testing::IsEmpty());
+  EXPECT_THAT(back->gone_shards, testing::IsEmpty());
+  EXPECT_EQ(PictureIn(env), TruthOf(pages));
+}
+
 TEST(GraphBuildTest, GrowingStepByStepIsTheSameAsAtOnce) {
   MemEnv env;
   const std::vector<TruePage> pages = RandomPages(400, 2);
@@ -518,7 +594,7 @@ TEST(GraphFilesTest, DamageIsNamed) {
 TEST(GraphCurrentTest, GoldenTextAndDamage) {
   GraphCurrent current;
   current.generation = 2;
-  current.position = {.serial = 3, .offset = 1234};
+  current.positions.shards[""] = {.serial = 3, .offset = 1234};
   current.records = 10;
   current.links = 99;
   current.files = {{"pages.graph", 77, 0x1234abcd}};
@@ -526,12 +602,21 @@ TEST(GraphCurrentTest, GoldenTextAndDamage) {
   EXPECT_EQ(text.substr(0, text.find("crc32c")),
             "PORTOLAN-GRAPH 1\ngeneration 2\nimported 0\nserial 3\noffset 1234\nrecords 10\nlinks 99\nleft-out 0\n"
             "file pages.graph 77 1234abcd\n");
+  current.positions.shards = {{"shard-00", {.serial = 3, .offset = 1234}}, {"shard-11", {}}};
+  const std::string shards = current.ToText();
+  EXPECT_EQ(shards.substr(0, shards.find("crc32c")),
+            "PORTOLAN-GRAPH 2\ngeneration 2\nimported 0\nposition shard-00 3 1234\nposition shard-11 1 0\n"
+            "records 10\nlinks 99\nleft-out 0\nfile pages.graph 77 1234abcd\n");
+  EXPECT_EQ(GraphCurrent::Parse(shards, "p").value(), current);
+  current.positions.shards = {{"", {.serial = 3, .offset = 1234}}};
   EXPECT_EQ(GraphCurrent::Parse(text, "p").value(), current);
-  for (size_t at = 0; at < text.size(); ++at) {
-    std::string broken = text;
-    broken[at] ^= 1;
-    EXPECT_FALSE(GraphCurrent::Parse(broken, "p")) << at;
-    EXPECT_FALSE(GraphCurrent::Parse(text.substr(0, at), "p")) << at;
+  for (const std::string& whole : {text, shards}) {
+    for (size_t at = 0; at < whole.size(); ++at) {
+      std::string broken = whole;
+      broken[at] ^= 1;
+      EXPECT_FALSE(GraphCurrent::Parse(broken, "p")) << at;
+      EXPECT_FALSE(GraphCurrent::Parse(whole.substr(0, at), "p")) << at;
+    }
   }
 }
 

@@ -11,7 +11,6 @@ namespace portolan {
 namespace {
 
 constexpr std::string_view kCurrentMagic = "PORTOLAN-GRAPH ";
-constexpr std::string_view kCurrentFirstLine = "PORTOLAN-GRAPH 1\n";
 
 // The words of a line, which ends with '\n'.
 class CurrentLines {
@@ -38,7 +37,7 @@ class CurrentLines {
     rest_.remove_prefix(end + 1);
     return name.find_first_of("/\n") == std::string::npos;
   }
-  bool done() const { return rest_.empty(); }
+  bool Positions(OutputPositions& positions) { return TakePositionLines(rest_, positions); }
   bool at(std::string_view word) const { return rest_.starts_with(word); }
 
  private:
@@ -53,9 +52,14 @@ const GraphCurrent::FileEntry* GraphCurrent::Find(std::string_view name) const {
 }
 
 std::string GraphCurrent::ToText() const {
-  std::string text = fmt::format(
-      "{}generation {}\nimported {}\nserial {}\noffset {}\nrecords {}\nlinks {}\nleft-out {}\n", kCurrentFirstLine,
-      generation, imported ? 1 : 0, position.serial, position.offset, records, links, left_out);
+  // Version 2 has the positions of several shards.
+  const bool one = positions.OfOneCrawl();
+  const OutputPosition position = positions.Of("");
+  const std::string read =
+      one ? fmt::format("serial {}\noffset {}\n", position.serial, position.offset) : PositionLines(positions);
+  std::string text =
+      fmt::format("{}{}\ngeneration {}\nimported {}\n{}records {}\nlinks {}\nleft-out {}\n", kCurrentMagic, one ? 1 : 2,
+                  generation, imported ? 1 : 0, read, records, links, left_out);
   for (const FileEntry& file : files) text += fmt::format("file {} {} {:08x}\n", file.name, file.size, file.crc);
   return text + fmt::format("crc32c {:08x}\n", Crc32c(text));
 }
@@ -65,14 +69,21 @@ Result<GraphCurrent> GraphCurrent::Parse(std::string_view text, const std::strin
     return Fail(ErrorCode::kCorrupt, fmt::format("{}: {}; remove the folder and build the graph again", path, what));
   };
   if (!text.starts_with(kCurrentMagic)) return corrupt("not the file of a link graph");
-  if (!text.starts_with(kCurrentFirstLine)) {
-    return Fail(ErrorCode::kUnsupported, fmt::format("{}: a link graph of another version than 1", path));
-  }
   GraphCurrent current;
-  CurrentLines lines(text.substr(kCurrentFirstLine.size()));
+  CurrentLines lines(text.substr(kCurrentMagic.size()));
+  uint64_t version = 0;
+  if (!lines.Field("", version) || version < 1 || version > 2) {
+    return Fail(ErrorCode::kUnsupported, fmt::format("{}: a link graph of another version than 1 and 2", path));
+  }
   uint64_t imported = 0;
-  if (!lines.Field("generation ", current.generation) || !lines.Field("imported ", imported) ||
-      !lines.Field("serial ", current.position.serial) || !lines.Field("offset ", current.position.offset) ||
+  const auto read_positions = [&] {
+    if (version == 2) return lines.Positions(current.positions);
+    OutputPosition one;
+    const bool read = lines.Field("serial ", one.serial) && lines.Field("offset ", one.offset);
+    if (one != OutputPosition{}) current.positions.shards[""] = one;
+    return read;
+  };
+  if (!lines.Field("generation ", current.generation) || !lines.Field("imported ", imported) || !read_positions() ||
       !lines.Field("records ", current.records) || !lines.Field("links ", current.links) ||
       !lines.Field("left-out ", current.left_out)) {
     return corrupt("its numbers cannot be read");

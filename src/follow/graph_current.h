@@ -1,9 +1,9 @@
 // GraphCurrent: the small file that says which generation of a link graph is the valid one, and what belongs to it.
 //
 // A generation is a set of files gen-N-*, written beside the last one and never changed again. `CURRENT` names the
-// files with length and checksum, and how far the link log is in them. It is replaced as a whole once everything that
-// it names is durable: that is the moment at which a new generation becomes the valid one. A crash before it leaves the
-// old generation, and files that the next build removes. docs/formats/graph_dir.md has the format.
+// files with length and checksum, and how far the link log of each shard is in them. It is replaced as a whole once
+// everything that it names is durable: that is the moment at which a new generation becomes the valid one. A crash
+// before it leaves the old generation, and files that the next build removes. docs/formats/graph_dir.md has the format.
 //
 // Thread: one caller. Memory: bounded by the file, at most kMaxCurrent.
 
@@ -31,12 +31,12 @@ struct GraphCurrent {
     bool operator==(const FileEntry&) const = default;
   };
 
-  uint64_t generation = 0;  // from 1
-  bool imported = false;    // from files of WebGraph, not from a link log: no build continues it
-  OutputPosition position;  // up to here the link log is in it
-  uint64_t records = 0;     // pages that were read from the log
-  uint64_t links = 0;       // links that were read from the log
-  uint64_t left_out = 0;    // links that are too long to be in it
+  uint64_t generation = 0;    // from 1
+  bool imported = false;      // from files of WebGraph, not from a link log: no build continues it
+  OutputPositions positions;  // up to here the link logs are in it
+  uint64_t records = 0;       // pages that were read from the log
+  uint64_t links = 0;         // links that were read from the log
+  uint64_t left_out = 0;      // links that are too long to be in it
   std::vector<FileEntry> files;
 
   bool operator==(const GraphCurrent&) const = default;

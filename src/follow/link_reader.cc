@@ -13,15 +13,7 @@ namespace {
 constexpr uint64_t kSecondSeed = 0x9e3779b97f4a7c15;
 constexpr uint64_t kIsLink = uint64_t{1} << 63;
 
-Result<OutputMark> CommittedMark(Env& env, const OutputSource& source) {
-  ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env, source));
-  if (!committed || committed->lanes.empty()) {
-    return Fail(ErrorCode::kNotFound, source.state_dir + ": the crawl has no output '" + source.name + "'");
-  }
-  return committed->lanes[0];
-}
-
-Status ForEachOf(OutputReader& reader, const LinkVisitor& each) {
+Status ForEachOf(SourcesReader& reader, const LinkVisitor& each) {
   for (bool more = true; more;) {
     ASSIGN_OR_RETURN(more, NextLinks([&](const OutputReader::Each& records) { return reader.Next(records); }, each));
   }
@@ -80,29 +72,28 @@ Result<bool> NextLinks(const std::function<Result<bool>(const OutputReader::Each
   });
 }
 
-Status ForEachLink(Env& env, const OutputSource& links, const LinkVisitor& each) {
-  ASSIGN_OR_RETURN(const OutputMark until, CommittedMark(env, links));
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env, links, until));
+Status ForEachLink(Env& env, const OutputSources& links, const LinkVisitor& each) {
+  ASSIGN_OR_RETURN(SourcesReader reader, SourcesReader::Open(env, links));
   return ForEachOf(reader, each);
 }
 
-Status ForEachBrokenLink(Env& env, Env& scratch, const OutputSource& links, const OutputSource& log,
+Status ForEachBrokenLink(Env& env, Env& scratch, const OutputSources& links, const OutputSources& logs,
                          const RowSort::Options& sort, const LinkVisitor& each) {
   // The links first: their targets may be logged in the meantime, and are then known.
-  ASSIGN_OR_RETURN(const OutputMark links_until, CommittedMark(env, links));
-  ASSIGN_OR_RETURN(const OutputMark log_until, CommittedMark(env, log));
+  ASSIGN_OR_RETURN(const std::vector<CommittedSource> links_until, ReadCommittedSources(env, links));
+  ASSIGN_OR_RETURN(const std::vector<CommittedSource> logs_until, ReadCommittedSources(env, logs));
 
   RowSort by_url(scratch, sort);
   uint64_t count = 0;
   {
-    ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env, links, links_until));
+    ASSIGN_OR_RETURN(SourcesReader reader, SourcesReader::Open(env, links_until));
     RETURN_IF_ERROR(ForEachOf(reader, [&](const LinkLine& link) {
       return by_url.Add({Hash64(link.target), Hash64(link.target, kSecondSeed), kIsLink | count++, 0});
     }));
   }
   Outcomes outcomes;
   {
-    ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env, log, log_until));
+    ASSIGN_OR_RETURN(SourcesReader reader, SourcesReader::Open(env, logs_until));
     uint64_t line_number = 0;
     for (bool more = true; more;) {
       ASSIGN_OR_RETURN(more, reader.Next([&](std::string_view text, uint32_t /*tag*/) -> Status {
@@ -137,7 +128,7 @@ Status ForEachBrokenLink(Env& env, Env& scratch, const OutputSource& links, cons
   RETURN_IF_ERROR(by_place.Sort());
   RowSort::Row next;
   ASSIGN_OR_RETURN(bool left, by_place.Next(next));
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env, links, links_until));
+  ASSIGN_OR_RETURN(SourcesReader reader, SourcesReader::Open(env, links_until));
   uint64_t place = 0;
   return ForEachOf(reader, [&](const LinkLine& link) -> Status {
     if (!left || place++ != next[0]) return {};

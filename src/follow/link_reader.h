@@ -9,7 +9,7 @@
 // taken for equal with a probability of 10^-19. So memory does not depend on the crawl's size, and both logs are read
 // from front to back, the link log twice.
 //
-// Thread: one caller, beside a running crawl or not. Memory bound: OutputReader's, twice RowSort's.
+// Thread: one caller, beside a running crawl or not. Memory bound: SourcesReader's, twice RowSort's.
 // Disk: 32 bytes per link and per line of the crawl log in a nameless file, where that does not fit in memory.
 
 #pragma once
@@ -21,7 +21,7 @@
 
 #include "base/result.h"
 #include "disk/row_sort.h"
-#include "follow/output_reader.h"
+#include "follow/output_sources.h"
 #include "io/env.h"
 
 namespace portolan {
@@ -41,11 +41,13 @@ using LinkVisitor = std::function<Status(const LinkLine& link)>;
 // Turns the next batch of a link log reader into links. False: there are no more batches.
 Result<bool> NextLinks(const std::function<Result<bool>(const OutputReader::Each&)>& next, const LinkVisitor& each);
 
-// All links that are committed, in the order of the log. kNotFound: the crawl has no link log.
-Status ForEachLink(Env& env, const OutputSource& links, const LinkVisitor& each);
+// All links that are committed, in the order of the log, of several shards one after the other. kNotFound: the crawl
+// has no link log.
+Status ForEachLink(Env& env, const OutputSources& links, const LinkVisitor& each);
 
-// Those that are broken. `scratch` is where sort.dir is.
-Status ForEachBrokenLink(Env& env, Env& scratch, const OutputSource& links, const OutputSource& log,
+// Those that are broken, in the same order. `scratch` is where sort.dir is. `logs` are those of all shards: targets of
+// a page's links belong to any.
+Status ForEachBrokenLink(Env& env, Env& scratch, const OutputSources& links, const OutputSources& logs,
                          const RowSort::Options& sort, const LinkVisitor& each);
 
 }  // namespace portolan

@@ -41,6 +41,7 @@ struct OutputSource {
   LogNames names;
   std::optional<FileKind> blocks = {};  // none: lines of text
   size_t tag_width = 0;
+  std::string shard = {};  // of which shard it is, where shards are directories of their own (output_position.h)
 };
 // The three logs of the crawl whose state is in `state_dir`.
 OutputSource CrawlLogSource(const std::string& state_dir, const std::string& dir);
@@ -60,7 +61,7 @@ class OutputReader {
 
   // The next batch; false: there is no more. An error of `each` ends it, and the position stays before the batch.
   Result<bool> Next(const Each& each);
-  // The position after the last batch; its `copied` is that of `from`.
+  // After the last batch.
   const OutputPosition& position() const { return position_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "flow/output_records.h"
 #include "follow/graph_build.h"
@@ -35,10 +36,8 @@ Result<std::unique_ptr<FileLock>> LockIndex(Env& env, const std::string& index_d
 
 Result<std::unique_ptr<IndexBuilder>> IndexBuilder::Open(Env& env, const IndexSources& sources,
                                                          const IndexBuildOptions& options) {
-  ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env, sources.text));
-  if (!committed || committed->lanes.empty()) {
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: the crawl has no text log", sources.text.state_dir));
-  }
+  // Before anything is made.
+  RETURN_IF_ERROR(ReadCommittedSources(env, sources.text));
   ASSIGN_OR_RETURN(DocumentMaker maker, DocumentMaker::Create());
   std::unique_ptr<IndexBuilder> builder(new IndexBuilder(env, sources, options, std::move(maker)));
   RETURN_IF_ERROR(env.CreateDirs(options.index_dir));
@@ -57,6 +56,7 @@ Status IndexBuilder::OpenParts() {
     if (options_.rebuild) {
       current_.building = std::max(current_.generation, current_.building) + 1;
       current_.building_parts = options_.parts != 0 ? options_.parts : current_.parts;
+      current_.building_shards.clear();
       save = true;
     }
   } else if (loaded.error().code() == ErrorCode::kNotFound || options_.rebuild) {
@@ -69,6 +69,11 @@ Status IndexBuilder::OpenParts() {
   }
   generation_ = current_.building != 0 ? current_.building : current_.generation;
   const uint32_t parts = current_.building != 0 ? current_.building_parts : current_.parts;
+  if (save) {
+    for (const OutputSource& source : sources_.text) {
+      if (!source.shard.empty()) shards().push_back(source.shard);
+    }
+  }
   if (options_.parts != 0 && options_.parts != parts) {
     return Fail(
         ErrorCode::kInvalidArgument,
@@ -78,22 +83,81 @@ Status IndexBuilder::OpenParts() {
   }
   // What was left by a build that was killed before it saved CURRENT must not be taken for a part.
   if (save && current_.building != 0) RETURN_IF_ERROR(RemoveIndexLeftovers(env_, dir, current_));
-  for (uint32_t part = 0; part < parts; ++part) {
-    const std::string path = IndexPartPath(dir, generation_, part);
-    if (!save && !env_.Exists(path)) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("{}: the database is missing; {}", path, RebuildAdvice(dir)));
+  for (const IndexPartPlace& place : current_.Parts(dir, generation_)) {
+    if (!save && !env_.Exists(place.path)) {
+      return Fail(ErrorCode::kCorrupt, fmt::format("{}: the database is missing; {}", place.path, RebuildAdvice(dir)));
     }
-    auto opened = IndexPart::Open(path, part, parts);
-    if (!opened) {
-      if (opened.error().code() != ErrorCode::kCorrupt && opened.error().code() != ErrorCode::kUnsupported) {
-        return std::unexpected(opened.error());
-      }
-      return Fail(opened.error().code(), fmt::format("{}; {}", opened.error().message(), RebuildAdvice(dir)));
-    }
-    parts_.push_back(*std::move(opened));
+    RETURN_IF_ERROR(OpenPart(place));
   }
   if (save) RETURN_IF_ERROR(current_.Save(env_, dir));
-  return RemoveIndexLeftovers(env_, dir, current_);
+  RETURN_IF_ERROR(RemoveIndexLeftovers(env_, dir, current_));
+  return AddShards();
+}
+
+Status IndexBuilder::OpenPart(const IndexPartPlace& place) {
+  auto opened = IndexPart::Open(place);
+  if (!opened) {
+    if (opened.error().code() != ErrorCode::kCorrupt && opened.error().code() != ErrorCode::kUnsupported) {
+      return std::unexpected(opened.error());
+    }
+    return Fail(opened.error().code(),
+                fmt::format("{}; {}", opened.error().message(), RebuildAdvice(options_.index_dir)));
+  }
+  parts_.push_back(*std::move(opened));
+  return {};
+}
+
+// What is there of their names is no part: CURRENT does not name it.
+Status IndexBuilder::AddShards() {
+  const std::string& dir = options_.index_dir;
+  const uint32_t parts = current_.building != 0 ? current_.building_parts : current_.parts;
+  std::vector<std::string> added;
+  for (const OutputSource& source : sources_.text) {
+    if (source.shard.empty() != shards().empty()) {
+      return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: this is the index of a crawl {} shards; {}", dir,
+                                                           shards().empty() ? "without" : "of", RebuildAdvice(dir)));
+    }
+    if (!source.shard.empty() && std::ranges::find(shards(), source.shard) == shards().end())
+      added.push_back(source.shard);
+  }
+  if ((shards().size() + added.size()) * parts > kMostParts) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: {} shards with {} parts each are more than {}", dir,
+                                                         shards().size() + added.size(), parts, kMostParts));
+  }
+  if (added.empty()) return {};
+  for (const std::string& shard : added) {
+    for (uint32_t part = 0; part < parts; ++part) {
+      RETURN_IF_ERROR(OpenPart({IndexPartPath(dir, generation_, part, shard), shard, part, parts}));
+    }
+    shards().push_back(shard);
+  }
+  return current_.Save(env_, dir);
+}
+
+Status IndexBuilder::Use(const IndexSources& sources) {
+  sources_ = sources;
+  return AddShards();
+}
+
+IndexBuilder::Parts IndexBuilder::PartsOf(std::string_view shard) const {
+  if (shards().empty()) return parts_;
+  const auto at = static_cast<size_t>(std::ranges::find(shards(), shard) - shards().begin());
+  const size_t parts = parts_.size() / shards().size();
+  return Parts(parts_).subspan(at * parts, parts);
+}
+
+std::vector<std::string> IndexBuilder::absent() const {
+  std::vector<std::string> absent;
+  for (const std::string& shard : shards()) {
+    if (sources_.text.Of(shard) == nullptr) absent.push_back(shard);
+  }
+  return absent;
+}
+
+uint64_t IndexBuilder::pending_bytes() const {
+  uint64_t pending = 0;
+  for (const auto& part : parts_) pending += part->pending_bytes();
+  return pending;
 }
 
 uint64_t IndexBuilder::documents() {
@@ -112,13 +176,17 @@ Status IndexBuilder::Pass(bool links) {
     }
     return Fail(ErrorCode::kCorrupt, fmt::format("{}; {}", message, RebuildAdvice(options_.index_dir)));
   };
-  // The crawl log's mark comes first: so no page that it says is gone is still to come from the text log.
-  ASSIGN_OR_RETURN(const auto log, ReadCommitted(env_, sources_.log));
-  ASSIGN_OR_RETURN(const auto text, ReadCommitted(env_, sources_.text));
+  // The crawl logs' marks come first: so no page that they say is gone is still to come from the text logs.
+  ASSIGN_OR_RETURN(const auto logs, FindCommitted(env_, sources_.log));
+  ASSIGN_OR_RETURN(const auto texts, FindCommitted(env_, sources_.text));
   if (links && sources_.links) RETURN_IF_ERROR(UpdateGraph());
   if (!table_ || links) RETURN_IF_ERROR(OpenTable());
-  if (text && !text->lanes.empty()) RETURN_IF_ERROR(advise(IndexText(text->lanes[0])));
-  if (!counts_.stopped && log && !log->lanes.empty()) RETURN_IF_ERROR(advise(RemoveGone(log->lanes[0])));
+  for (const CommittedSource& text : texts) {
+    if (!counts_.stopped) RETURN_IF_ERROR(advise(IndexText(text)));
+  }
+  for (const CommittedSource& log : logs) {
+    if (!counts_.stopped) RETURN_IF_ERROR(advise(RemoveGone(log)));
+  }
   RETURN_IF_ERROR(advise(CommitAll()));
   if (!counts_.stopped && links) RETURN_IF_ERROR(advise(UpdateLinks()));
   return counts_.stopped || !links ? Status() : Finish();
@@ -151,43 +219,39 @@ Status IndexBuilder::OpenTable() {
   return {};
 }
 
-Status IndexBuilder::IndexText(const OutputMark& until) {
-  OutputPosition from = parts_[0]->state().text;
-  for (const auto& part : parts_) {
+Status IndexBuilder::IndexText(const CommittedSource& text) {
+  const Parts parts = PartsOf(text.source.shard);
+  OutputPosition from = parts[0]->state().text;
+  for (const auto& part : parts) {
     if (Before(part->state().text, from)) from = part->state().text;
     // All documents of an empty part come with this table.
     if (part->documents() == 0 && table_) part->state().inlinks = table_->name();
   }
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env_, sources_.text, until, from));
+  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env_, text.source, text.until, from));
   uint32_t record = 0;
   const auto each = [&](std::string_view bytes, uint32_t /*tag*/) -> Status {
     const OutputPosition& at = reader.position();
-    return IndexPage(bytes, {.serial = at.serial, .offset = at.offset, .record = record++});
+    return IndexPage(bytes, {.serial = at.serial, .offset = at.offset, .record = record++}, parts, text.source);
   };
   for (bool more = true; more && !Stopped();) {
     record = 0;
     ASSIGN_OR_RETURN(more, reader.Next(each));
-    uint64_t pending = 0;
-    for (const auto& part : parts_) {
-      if (Before(part->state().text, reader.position())) {
-        part->state().text = reader.position();
-        part->state().text.copied = 0;
-      }
-      pending += part->pending_bytes();
+    for (const auto& part : parts) {
+      if (Before(part->state().text, reader.position())) part->state().text = reader.position();
     }
-    if (pending >= options_.memory) RETURN_IF_ERROR(CommitLargest());
+    if (pending_bytes() >= options_.memory) RETURN_IF_ERROR(CommitLargest());
   }
   return {};
 }
 
-Status IndexBuilder::IndexPage(std::string_view bytes, const TextPlace& place) {
+Status IndexBuilder::IndexPage(std::string_view bytes, const TextPlace& place, Parts parts, const OutputSource& text) {
   const auto page = ParseTextRecord(bytes);
   if (!page) {
     return Fail(ErrorCode::kCorrupt,
-                fmt::format("{}: a record of the text log does not parse; run 'portolan check'", sources_.text.dir));
+                fmt::format("{}: a record of the text log does not parse; run 'portolan check'", text.dir));
   }
   const std::string host = DocumentMaker::HostOf(page->url);
-  IndexPart& part = *parts_[PartOf(host, parts())];
+  IndexPart& part = *parts[PartOf(host, static_cast<uint32_t>(parts.size()))];
   if (!Before(part.state().text, place)) return {};  // it is in this part already
   if (++counts_.pages % kReleaseEvery == 0 && table_) table_->Release();
   Tell("indexing pages", counts_.pages);
@@ -209,12 +273,13 @@ Status IndexBuilder::IndexPage(std::string_view bytes, const TextPlace& place) {
   return {};
 }
 
-Status IndexBuilder::RemoveGone(const OutputMark& until) {
-  OutputPosition from = parts_[0]->state().log;
-  for (const auto& part : parts_) {
+Status IndexBuilder::RemoveGone(const CommittedSource& log) {
+  const Parts parts = PartsOf(log.source.shard);
+  OutputPosition from = parts[0]->state().log;
+  for (const auto& part : parts) {
     if (Before(part->state().log, from)) from = part->state().log;
   }
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env_, sources_.log, until, from));
+  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env_, log.source, log.until, from));
   uint64_t lines = 0;
   for (bool more = true; more && !Stopped();) {
     ASSIGN_OR_RETURN(more, reader.Next([&](std::string_view line, uint32_t /*tag*/) -> Status {
@@ -222,20 +287,16 @@ Status IndexBuilder::RemoveGone(const OutputMark& until) {
       const auto page = ParseGonePage(line);
       if (!page) return {};
       // A part that has seen the line already has nothing that is older: it does no harm to look again.
-      IndexPart& part = *parts_[PartOf(DocumentMaker::HostOf(page->url), parts())];
+      const uint32_t at = PartOf(DocumentMaker::HostOf(page->url), static_cast<uint32_t>(parts.size()));
+      IndexPart& part = *parts[at];
       ASSIGN_OR_RETURN(const bool removed, part.DeleteOlder(IdTerm(page->url), page->fetched));
       counts_.gone += removed ? 1 : 0;
       return {};
     }));
-    uint64_t pending = 0;
-    for (const auto& part : parts_) {
-      if (Before(part->state().log, reader.position())) {
-        part->state().log = reader.position();
-        part->state().log.copied = 0;
-      }
-      pending += part->pending_bytes();
+    for (const auto& part : parts) {
+      if (Before(part->state().log, reader.position())) part->state().log = reader.position();
     }
-    if (pending >= options_.memory) RETURN_IF_ERROR(CommitLargest());
+    if (pending_bytes() >= options_.memory) RETURN_IF_ERROR(CommitLargest());
   }
   return {};
 }
@@ -277,13 +338,14 @@ Status IndexBuilder::CommitAll() {
 
 Status IndexBuilder::Compact() {
   RETURN_IF_ERROR(CommitAll());
-  const auto parts = static_cast<uint32_t>(parts_.size());
   parts_.clear();
   IndexCurrent next = current_;
   ++next.generation;
-  for (uint32_t part = 0; part < parts; ++part) {
-    const std::string from = IndexPartPath(options_.index_dir, current_.generation, part);
-    const std::string to = IndexPartPath(options_.index_dir, next.generation, part);
+  const std::vector<IndexPartPlace> places = current_.Parts(options_.index_dir, current_.generation);
+  const std::vector<IndexPartPlace> new_places = next.Parts(options_.index_dir, next.generation);
+  for (size_t part = 0; part < places.size(); ++part) {
+    const std::string& from = places[part].path;
+    const std::string& to = new_places[part].path;
     Tell("compacting", part);
     RETURN_IF_ERROR(WithoutExceptions(from, [&]() -> Status {
       Xapian::Database(from).compact(to, Xapian::DBCOMPACT_NO_RENUMBER);
@@ -302,6 +364,7 @@ Status IndexBuilder::Finish() {
   if (current_.building == 0) return {};
   current_.generation = current_.building;
   current_.parts = current_.building_parts;
+  current_.shards = std::exchange(current_.building_shards, {});
   current_.building = 0;
   current_.building_parts = 0;
   RETURN_IF_ERROR(current_.Save(env_, options_.index_dir));

@@ -1,6 +1,10 @@
 // The follower that builds and updates the search index of a crawl: Xapian databases with the pages of the text log,
 // what the link graph says of them, and without the pages that are gone.
 //
+// Of a crawl whose shards are directories of their own (docs/cluster.md) each shard has parts of its own, and each is
+// followed where it is; the link graph is that of all. A shard that is not here any more keeps its parts: its pages are
+// found as they were.
+//
 //   ASSIGN_OR_RETURN(auto builder, IndexBuilder::Open(env, sources, options));
 //   RETURN_IF_ERROR(builder->Pass(/*links=*/true));
 //
@@ -33,12 +37,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "follow/output_reader.h"
+#include "follow/output_sources.h"
 #include "index/document_maker.h"
 #include "index/index_current.h"
 #include "index/index_part.h"
@@ -47,10 +52,11 @@
 
 namespace portolan {
 
+// Of each shard, the same ones in the same order.
 struct IndexSources {
-  OutputSource text;
-  OutputSource log;
-  std::optional<OutputSource> links;  // none: the crawl has no link log
+  OutputSources text;
+  OutputSources log;
+  std::optional<OutputSources> links;  // none: the crawl has no link log
 };
 
 struct IndexBuildOptions {
@@ -58,7 +64,7 @@ struct IndexBuildOptions {
 
   std::string index_dir;
   std::string graph_dir;
-  uint32_t parts = 0;  // of an index that is begun; 0: default_parts. Of another: must be 0 or what it has
+  uint32_t parts = 0;  // per shard, of an index that is begun; 0: default_parts. Of another: must be 0 or what it has
   uint32_t default_parts = 1;
   size_t memory = size_t{256} << 20;
   bool rebuild = false;  // begin a new generation
@@ -86,15 +92,22 @@ Result<std::unique_ptr<FileLock>> LockIndex(Env& env, const std::string& index_d
 class IndexBuilder {
  public:
   // kNotFound: the crawl has no text log. kBusy: another build is at work. kCorrupt: a part is damaged; it is named.
-  // kInvalidArgument: another number of parts than the index has.
+  // kInvalidArgument: another number of parts than the index has; or the index of a crawl without shards, and sources
+  // of shards, or the other way round.
   static Result<std::unique_ptr<IndexBuilder>> Open(Env& env, const IndexSources& sources,
                                                     const IndexBuildOptions& options);
 
   Status Pass(bool links);
 
+  // From the next pass on; shards that the index does not have yet become new parts. Errors as Open.
+  Status Use(const IndexSources& sources);
+
   // Writes all databases anew without the room that updates leave in their blocks, as the next generation; smaller and
   // quicker to search. REQUIRES: the last pass was complete. The builder is closed afterwards: no more passes.
   Status Compact();
+
+  // Shards of the index that are not among the sources.
+  std::vector<std::string> absent() const;
 
   const IndexCounts& counts() const { return counts_; }
   uint32_t parts() const { return static_cast<uint32_t>(parts_.size()); }
@@ -105,12 +118,23 @@ class IndexBuilder {
   IndexBuilder(Env& env, const IndexSources& sources, const IndexBuildOptions& options, DocumentMaker maker)
       : env_(env), sources_(sources), options_(options), maker_(std::move(maker)) {}
 
+  using Parts = std::span<const std::unique_ptr<IndexPart>>;
+
   Status OpenParts();
+  Status OpenPart(const IndexPartPlace& place);
+  Status AddShards();
+  // Of the generation that is built.
+  std::vector<std::string>& shards() { return current_.building != 0 ? current_.building_shards : current_.shards; }
+  const std::vector<std::string>& shards() const {
+    return current_.building != 0 ? current_.building_shards : current_.shards;
+  }
+  Parts PartsOf(std::string_view shard) const;
   Status UpdateGraph();
   Status OpenTable();
-  Status IndexText(const OutputMark& until);
-  Status IndexPage(std::string_view record, const TextPlace& place);
-  Status RemoveGone(const OutputMark& until);
+  Status IndexText(const CommittedSource& text);
+  Status IndexPage(std::string_view record, const TextPlace& place, Parts parts, const OutputSource& text);
+  Status RemoveGone(const CommittedSource& log);
+  uint64_t pending_bytes() const;
   Status UpdateLinks();
   Status CommitAll();
   Status CommitLargest();
@@ -124,13 +148,13 @@ class IndexBuilder {
   }
 
   Env& env_;
-  const IndexSources sources_;
+  IndexSources sources_;
   const IndexBuildOptions options_;
   DocumentMaker maker_;
   std::unique_ptr<FileLock> lock_;
   IndexCurrent current_;
-  uint64_t generation_ = 0;  // that is built
-  std::vector<std::unique_ptr<IndexPart>> parts_;
+  uint64_t generation_ = 0;                        // that is built
+  std::vector<std::unique_ptr<IndexPart>> parts_;  // shard by shard, in the order of shards()
   std::unique_ptr<InlinkTable> table_;
   IndexCounts counts_;
 };

@@ -36,10 +36,13 @@ IndexBuildOptions OptionsIn(const std::string& dir, uint32_t parts = 1) {
 }
 
 // One run of the follower: `links` as in Pass.
-Result<IndexCounts> Build(const SampleCrawl& crawl, const IndexBuildOptions& options, bool links = true) {
-  ASSIGN_OR_RETURN(const auto builder, IndexBuilder::Open(Env::Posix(), crawl.Sources(), options));
+Result<IndexCounts> Build(const IndexSources& sources, const IndexBuildOptions& options, bool links = true) {
+  ASSIGN_OR_RETURN(const auto builder, IndexBuilder::Open(Env::Posix(), sources, options));
   RETURN_IF_ERROR(builder->Pass(links));
   return builder->counts();
+}
+Result<IndexCounts> Build(const SampleCrawl& crawl, const IndexBuildOptions& options, bool links = true) {
+  return Build(crawl.Sources(), options, links);
 }
 
 std::map<std::string, std::string> Contents(const std::string& dir) {
@@ -48,10 +51,18 @@ std::map<std::string, std::string> Contents(const std::string& dir) {
   return paths ? ContentsOf(*paths) : std::map<std::string, std::string>();
 }
 
-// A crawl whose pages, refetches, losses and links come from a seed; some of it is not committed.
+// Without what differs when the same page stands elsewhere in a log.
+std::map<std::string, std::string> WithoutPlaces(std::map<std::string, std::string> contents) {
+  for (auto& [url, text] : contents) text.erase(0, text.find("\nlength "));
+  return contents;
+}
+
+// A crawl whose pages, refetches, losses and links come from a seed; some of it is not committed. Of several shards
+// each has the hosts that belong to it.
 class RandomCrawl {
  public:
-  RandomCrawl(SampleCrawl& crawl, uint32_t seed) : crawl_(crawl), random_(seed) {}
+  RandomCrawl(SampleCrawl& crawl, uint32_t seed) : RandomCrawl({&crawl}, seed) {}
+  RandomCrawl(std::vector<SampleCrawl*> shards, uint32_t seed) : shards_(std::move(shards)), random_(seed) {}
 
   void Add(int events) {
     for (int i = 0; i < events; ++i) {
@@ -59,7 +70,7 @@ class RandomCrawl {
       next_ = std::max(next_, n);
       time_ += 1000 + Below(5000);
       if (Below(8) == 0) {
-        crawl_.AddGone(UrlOf(n), time_, Below(2) == 0 ? 404 : 301);
+        ShardOf(n).AddGone(UrlOf(n), time_, Below(2) == 0 ? 404 : 301);
         continue;
       }
       SamplePage page{.url = UrlOf(n), .unix_ms = time_};
@@ -71,13 +82,15 @@ class RandomCrawl {
       for (int links = Below(6); links > 0; --links) {
         page.links.emplace_back(UrlOf(Below(next_ + 3)), Below(4) == 0 ? "" : "link " + std::to_string(Below(20)));
       }
-      crawl_.Add(page);
+      ShardOf(n).Add(page);
     }
   }
   int Below(int bound) { return std::uniform_int_distribution<int>(0, bound - 1)(random_); }
 
  private:
-  SampleCrawl& crawl_;
+  SampleCrawl& ShardOf(int n) { return *shards_[static_cast<size_t>(n % 7) % shards_.size()]; }
+
+  std::vector<SampleCrawl*> shards_;
   std::mt19937 random_;
   int next_ = 0;
   int64_t time_ = 1'700'000'000'000;
@@ -263,6 +276,146 @@ TEST(IndexBuildTest, ACompactedIndexIsSmallerHoldsTheSameAndGoesOn) {
   }
 }
 
+// Three shards and one crawl with the same pages.
+class ShardedIndexTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 3; ++i) {
+      const std::string name = "shard-0" + std::to_string(i);
+      shards_.push_back(SampleCrawl::Open(folder_.path() + "/" + name, 4000, name).value());
+    }
+    one_ = SampleCrawl::Open(folder_.path() + "/one").value();
+    std::vector<SampleCrawl*> shards;
+    for (const auto& shard : shards_) shards.push_back(shard.get());
+    many_random_ = std::make_unique<RandomCrawl>(shards, 11);
+    one_random_ = std::make_unique<RandomCrawl>(*one_, 11);
+  }
+  void Add(int events) {
+    many_random_->Add(events);
+    one_random_->Add(events);
+  }
+  void Commit() {
+    for (const auto& shard : shards_) ASSERT_TRUE(shard->Commit());
+    ASSERT_TRUE(one_->Commit());
+  }
+  IndexSources Sources(const std::vector<size_t>& wanted = {0, 1, 2}) {
+    std::vector<const SampleCrawl*> crawls;
+    for (const size_t shard : wanted) crawls.push_back(shards_[shard].get());
+    return SampleCrawl::SourcesOf(crawls);
+  }
+  void ExpectLikeOneCrawl() {
+    const IndexBuildOptions options = OptionsIn(folder_.path() + "/one", 1);
+    ASSERT_TRUE(Build(*one_, options));
+    const auto contents = WithoutPlaces(Contents(folder_.path() + "/one"));
+    EXPECT_GT(contents.size(), 20U);
+    EXPECT_EQ(WithoutPlaces(Contents(folder_.path())), contents);
+    EXPECT_TRUE(CheckIndex(Env::Posix(), folder_.path() + "/index", true));
+  }
+
+  const TempFolder folder_;
+  std::vector<std::unique_ptr<SampleCrawl>> shards_;
+  std::unique_ptr<SampleCrawl> one_;
+  std::unique_ptr<RandomCrawl> many_random_;
+  std::unique_ptr<RandomCrawl> one_random_;
+};
+
+TEST_F(ShardedIndexTest, HoldsWhatThatOfOneCrawlHolds) {
+  IndexBuildOptions options = OptionsIn(folder_.path(), 2);
+  options.memory = 100'000;
+  for (int round = 0; round < 3; ++round) {
+    Add(150);
+    Commit();
+    const auto counts = Build(Sources(), options);
+    ASSERT_TRUE(counts) << counts.error().ToString();
+    ExpectLikeOneCrawl();
+  }
+  EXPECT_EQ(IndexPartPaths(Env::Posix(), options.index_dir)->size(), 6U);
+  const auto stats = ReadIndexStats(Env::Posix(), options.index_dir, 1);
+  ASSERT_TRUE(stats) << stats.error().ToString();
+  EXPECT_EQ(stats->parts[5].shard, "shard-02");
+  EXPECT_EQ(Build(Sources(), options)->pages, 0U) << "nothing is new";
+  {
+    const auto builder = IndexBuilder::Open(Env::Posix(), Sources(), options);
+    ASSERT_TRUE(builder);
+    ASSERT_TRUE((*builder)->Pass(true));
+    ASSERT_TRUE((*builder)->Compact());
+  }
+  ExpectLikeOneCrawl();
+  options.rebuild = true;
+  options.parts = 1;
+  ASSERT_TRUE(Build(Sources(), options));
+  EXPECT_EQ(IndexPartPaths(Env::Posix(), options.index_dir)->size(), 3U);
+  ExpectLikeOneCrawl();
+}
+
+TEST_F(ShardedIndexTest, ShardsComeAndGoAndTheirPagesStay) {
+  const IndexBuildOptions options = OptionsIn(folder_.path());
+  Add(200);
+  Commit();
+  {
+    const auto builder = IndexBuilder::Open(Env::Posix(), Sources({0, 1}), options);
+    ASSERT_TRUE(builder);
+    ASSERT_TRUE((*builder)->Pass(true));
+    // Another one comes while the builder is at work.
+    ASSERT_TRUE((*builder)->Use(Sources()));
+    ASSERT_TRUE((*builder)->Pass(true));
+    EXPECT_EQ((*builder)->parts(), 3U);
+  }
+  ExpectLikeOneCrawl();
+  const auto before = Contents(folder_.path());
+  {
+    const auto builder = IndexBuilder::Open(Env::Posix(), Sources({1, 2}), options);
+    ASSERT_TRUE(builder);
+    EXPECT_THAT((*builder)->absent(), testing::ElementsAre("shard-00"));
+    ASSERT_TRUE((*builder)->Pass(true));
+  }
+  EXPECT_EQ(Contents(folder_.path()), before);
+  // Its pages' links are still brought up to date, from the pages of the others.
+  Add(200);
+  Commit();
+  ASSERT_TRUE(Build(Sources({1, 2}), options));
+  ASSERT_TRUE(Build(Sources(), options));
+  ExpectLikeOneCrawl();
+  // What is built anew has only what is there.
+  IndexBuildOptions anew = options;
+  anew.rebuild = true;
+  ASSERT_TRUE(Build(Sources({0, 1}), anew));
+  const auto current = IndexCurrent::Load(Env::Posix(), options.index_dir);
+  ASSERT_TRUE(current);
+  EXPECT_THAT(current->shards, testing::ElementsAre("shard-00", "shard-01"));
+  // One crawl's index is not that of shards.
+  const auto wrong = Build(*shards_[0], options);
+  EXPECT_TRUE(wrong) << "a shard of that name";
+  EXPECT_EQ(Build(*one_, options).error().code(), ErrorCode::kInvalidArgument);
+}
+
+// Killed at any moment, also while a shard's databases are made that no file names yet.
+TEST_F(ShardedIndexTest, AKilledBuildIsMadeGood) {
+  const IndexBuildOptions options = OptionsIn(folder_.path());
+  Add(150);
+  Commit();
+  int killed = 0;
+  int wait_us = 500;
+  for (int round = 0; round < 12; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const auto built = Build(round % 2 == 0 ? Sources({0}) : Sources(), options);
+      _exit(built ? 0 : 1);
+    }
+    usleep(static_cast<useconds_t>(wait_us));
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "a build failed after a kill";
+    killed += WIFSIGNALED(status) ? 1 : 0;
+    wait_us = WIFSIGNALED(status) ? wait_us * 2 : 1000;
+  }
+  EXPECT_GT(killed, 4);
+  ASSERT_TRUE(Build(Sources(), options));
+  ExpectLikeOneCrawl();
+}
+
 TEST(IndexBuildTest, OnlyOneBuildAtATime) {
   const TempFolder folder;
   const auto crawl = SampleCrawl::Open(folder.path());
@@ -282,7 +435,7 @@ TEST(IndexBuildTest, ARecordIsFoundAtThePlaceThatItsDocumentTells) {
   const auto paths = IndexPartPaths(Env::Posix(), folder.path() + "/index");
   ASSERT_TRUE(paths);
   const Xapian::Database database((*paths)[0]);
-  const OutputSource text = (*crawl)->Sources().text;
+  const OutputSource text = *(*crawl)->Sources().text.begin();
   uint64_t last_serial = 0;
   for (auto at = database.postlist_begin(""); at != database.postlist_end(""); ++at) {
     const Xapian::Document document = database.get_document(*at);

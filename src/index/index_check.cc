@@ -44,8 +44,9 @@ bool HasPositions(const Xapian::Document& document) {
   return term == document.termlist_end() || term.positionlist_count() > 0;
 }
 
-Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t part, uint32_t parts, bool deep,
-                 const IndexProgress& progress, IndexContents& contents) {
+Status CheckPart(const std::string& index_dir, const IndexPartPlace& place, bool deep, const IndexProgress& progress,
+                 IndexContents& contents) {
+  const std::string& path = place.path;
   return OfDatabase(index_dir, path, [&]() -> Status {
     if (progress) progress("checking " + path, contents.documents);
     std::ostringstream found;
@@ -53,7 +54,7 @@ Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t
       return Damaged(index_dir, path, Printable(found.str().substr(0, kMostFound)));
     }
     const Xapian::Database database(path);
-    ASSIGN_OR_RETURN(const IndexState state, ReadIndexState(database, path, part, parts));
+    ASSIGN_OR_RETURN(const IndexState state, ReadIndexState(database, place));
     static_cast<void>(state);
     const uint64_t before = contents.documents;
     const std::string all;
@@ -71,7 +72,8 @@ Status CheckPart(const std::string& index_dir, const std::string& path, uint32_t
       if (term == document.termlist_end() || *term != id_term) return wrong("it has not the term of its URL");
       if (!HasPositions(document)) return wrong("the places of its words are missing");
       if (document.get_value(kTieSlot) != TieKey(data->url)) return wrong("its values are those of another page");
-      if (PartOf(DocumentMaker::HostOf(data->url), parts) != part) return wrong("it belongs to another part");
+      if (PartOf(DocumentMaker::HostOf(data->url), place.parts) != place.part)
+        return wrong("it belongs to another part");
       if (database.get_termfreq(id_term) != 1) return wrong("its URL is there twice");
       contents.sum += SumOfDocument(document, deep);
     }
@@ -116,9 +118,8 @@ Result<IndexContents> CheckIndex(Env& env, const std::string& index_dir, bool de
   ASSIGN_OR_RETURN(const IndexCurrent current, IndexCurrent::Load(env, index_dir));
   ASSIGN_OR_RETURN(const auto lock, LockIndex(env, index_dir));
   IndexContents contents;
-  for (uint32_t part = 0; part < current.parts; ++part) {
-    const std::string path = IndexPartPath(index_dir, current.generation, part);
-    RETURN_IF_ERROR(CheckPart(index_dir, path, part, current.parts, deep, progress, contents));
+  for (const IndexPartPlace& place : current.Parts(index_dir, current.generation)) {
+    RETURN_IF_ERROR(CheckPart(index_dir, place, deep, progress, contents));
   }
   return contents;
 }
@@ -137,13 +138,13 @@ Result<IndexStats> ReadIndexStats(Env& env, const std::string& index_dir, size_t
   ASSIGN_OR_RETURN(const IndexCurrent current, IndexCurrent::Load(env, index_dir));
   IndexStats stats{.generation = current.generation, .building = current.building, .parts = {}, .languages = {}};
   std::map<std::string, uint64_t> languages;
-  for (uint32_t part = 0; part < current.parts; ++part) {
-    const std::string path = IndexPartPath(index_dir, current.generation, part);
+  for (const IndexPartPlace& place : current.Parts(index_dir, current.generation)) {
+    const std::string& path = place.path;
     const auto read_once = [&]() -> Result<IndexPartStats> {
       const Xapian::Database database(path);
-      IndexPartStats of{.path = path};
+      IndexPartStats of{.path = path, .shard = place.shard};
       std::map<std::string, uint64_t> of_part;
-      ASSIGN_OR_RETURN(of.state, ReadIndexState(database, path, part, current.parts));
+      ASSIGN_OR_RETURN(of.state, ReadIndexState(database, place));
       of.documents = database.get_doccount();
       of.mean_length = database.get_avlength();
       for (auto term = database.allterms_begin(); term != database.allterms_end(); ++term) ++of.terms;

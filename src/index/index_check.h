@@ -41,6 +41,7 @@ uint64_t SumOfDocument(const Xapian::Document& document, bool deep);
 
 struct IndexPartStats {
   std::string path;
+  std::string shard;  // empty: of a crawl in one directory
   uint64_t documents = 0;
   uint64_t terms = 0;      // different ones
   double mean_length = 0;  // terms per document, with repetitions

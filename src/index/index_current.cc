@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "base/crc32c.h"
 #include "index/schema.h"
@@ -13,7 +14,8 @@ namespace portolan {
 namespace {
 
 constexpr std::string_view kIndexMagic = "PORTOLAN-INDEX ";
-constexpr std::string_view kIndexFirstLine = "PORTOLAN-INDEX 1\n";
+constexpr std::string_view kShardLine = "shard ";
+constexpr std::string_view kBuildingShardLine = "building-shard ";
 constexpr uint64_t kMostIndexCurrent = 64 << 10;
 
 template <typename T>
@@ -26,15 +28,20 @@ bool TakeField(std::string_view& text, std::string_view key, T& number) {
   return true;
 }
 
-// The generation of "gen-G-part-P"; 0: another name.
-uint64_t GenerationOf(std::string_view name) {
-  constexpr std::string_view kPrefix = "gen-";
-  if (!name.starts_with(kPrefix)) return 0;
-  uint64_t generation = 0;
-  const auto [end, error] = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), generation);
-  return error == std::errc() && std::string_view(end, name.data() + name.size()).starts_with("-part-") ? generation
-                                                                                                        : 0;
+// Lines "KEY NAME", from the front of `text`.
+bool TakeNames(std::string_view& text, std::string_view key, std::vector<std::string>& names) {
+  while (text.starts_with(key)) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    names.emplace_back(text.substr(key.size(), end - key.size()));
+    if (names.back().empty() || names.back().find('/') != std::string::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  return true;
 }
+
+// "gen-G-part-P", "gen-G-shard-03-part-P".
+bool IsPartName(std::string_view name) { return name.starts_with("gen-") && name.find("-part-") != name.npos; }
 
 }  // namespace
 
@@ -43,8 +50,12 @@ std::string RebuildAdvice(const std::string& index_dir) {
 }
 
 std::string IndexCurrent::ToText() const {
-  const std::string text = fmt::format("{}schema {}\nparts {}\ngeneration {}\nbuilding {}\nbuilding-parts {}\n",
-                                       kIndexFirstLine, schema, parts, generation, building, building_parts);
+  // Version 2 names shards.
+  const int version = shards.empty() && building_shards.empty() ? 1 : 2;
+  std::string text = fmt::format("{}{}\nschema {}\nparts {}\ngeneration {}\nbuilding {}\nbuilding-parts {}\n",
+                                 kIndexMagic, version, schema, parts, generation, building, building_parts);
+  for (const std::string& shard : shards) text += fmt::format("{}{}\n", kShardLine, shard);
+  for (const std::string& shard : building_shards) text += fmt::format("{}{}\n", kBuildingShardLine, shard);
   return text + fmt::format("crc32c {:08x}\n", Crc32c(text));
 }
 
@@ -57,12 +68,14 @@ Result<IndexCurrent> IndexCurrent::Parse(std::string_view text, const std::strin
     return Fail(ErrorCode::kUnsupported,
                 fmt::format("{}: a search index of another version; {}", path, RebuildAdvice(DirName(path))));
   };
-  if (!text.starts_with(kIndexFirstLine)) return unsupported();
   IndexCurrent current;
-  std::string_view rest = text.substr(kIndexFirstLine.size());
+  std::string_view rest = text.substr(kIndexMagic.size());
+  uint64_t version = 0;
+  if (!TakeField(rest, "", version) || version < 1 || version > 2) return unsupported();
   if (!TakeField(rest, "schema ", current.schema) || !TakeField(rest, "parts ", current.parts) ||
       !TakeField(rest, "generation ", current.generation) || !TakeField(rest, "building ", current.building) ||
-      !TakeField(rest, "building-parts ", current.building_parts)) {
+      !TakeField(rest, "building-parts ", current.building_parts) || !TakeNames(rest, kShardLine, current.shards) ||
+      !TakeNames(rest, kBuildingShardLine, current.building_shards)) {
     return corrupt("its numbers cannot be read");
   }
   if (current.ToText() != text) return corrupt("its checksum is wrong");
@@ -91,25 +104,45 @@ Status IndexCurrent::Save(Env& env, const std::string& index_dir) const {
   return ReplaceFile(env, JoinPath(index_dir, kIndexCurrent), ToText());
 }
 
-std::string IndexPartPath(const std::string& index_dir, uint64_t generation, uint32_t part) {
-  return JoinPath(index_dir, fmt::format("gen-{}-part-{}", generation, part));
+std::string IndexPartPath(const std::string& index_dir, uint64_t generation, uint32_t part, const std::string& shard) {
+  return JoinPath(index_dir, fmt::format("gen-{}-{}{}part-{}", generation, shard, shard.empty() ? "" : "-", part));
+}
+
+std::vector<IndexPartPlace> IndexCurrent::Parts(const std::string& index_dir, uint64_t of_generation) const {
+  const bool built = of_generation == building && building != 0;
+  std::vector<std::string> names = built ? building_shards : shards;
+  if (names.empty()) names.emplace_back();
+  const uint32_t count = built ? building_parts : parts;
+  std::vector<IndexPartPlace> places;
+  for (const std::string& shard : names) {
+    for (uint32_t part = 0; part < count; ++part) {
+      places.push_back({IndexPartPath(index_dir, of_generation, part, shard), shard, part, count});
+    }
+  }
+  return places;
+}
+
+Result<std::vector<IndexPartPlace>> IndexPartPlaces(Env& env, const std::string& index_dir) {
+  ASSIGN_OR_RETURN(const IndexCurrent current, IndexCurrent::Load(env, index_dir));
+  return current.Parts(index_dir, current.generation);
 }
 
 Result<std::vector<std::string>> IndexPartPaths(Env& env, const std::string& index_dir) {
-  ASSIGN_OR_RETURN(const IndexCurrent current, IndexCurrent::Load(env, index_dir));
+  ASSIGN_OR_RETURN(const std::vector<IndexPartPlace> places, IndexPartPlaces(env, index_dir));
   std::vector<std::string> paths;
-  for (uint32_t part = 0; part < current.parts; ++part) {
-    paths.push_back(IndexPartPath(index_dir, current.generation, part));
-  }
+  for (const IndexPartPlace& place : places) paths.push_back(place.path);
   return paths;
 }
 
 Status RemoveIndexLeftovers(Env& env, const std::string& index_dir, const IndexCurrent& current) {
   ASSIGN_OR_RETURN(const auto names, env.List(index_dir));
+  std::set<std::string> kept;
+  for (const uint64_t generation : {current.generation, current.building}) {
+    for (const IndexPartPlace& place : current.Parts(index_dir, generation)) kept.insert(place.path);
+  }
   for (const std::string& name : names) {
-    const uint64_t generation = GenerationOf(name);
-    const bool leftover = generation != 0 ? generation != current.generation && generation != current.building
-                                          : name.starts_with("tmp-") || name.ends_with(".tmp");
+    const bool leftover = IsPartName(name) ? !kept.contains(JoinPath(index_dir, name))
+                                           : name.starts_with("tmp-") || name.ends_with(".tmp");
     if (!leftover) continue;
     RETURN_IF_ERROR(RemoveTree(JoinPath(index_dir, name)));  // a database is a directory of Xapian's files
   }

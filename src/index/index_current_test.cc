@@ -21,7 +21,23 @@ TEST(IndexCurrentTest, GoldenText) {
   EXPECT_EQ(*parsed, current);
   for (size_t size = 0; size < text.size(); ++size)
     EXPECT_FALSE(IndexCurrent::Parse(text.substr(0, size), "x")) << size;
-  EXPECT_EQ(IndexCurrent::Parse("PORTOLAN-INDEX 2\n", "crawl/index/CURRENT").error().message(),
+  IndexCurrent shards = current;
+  shards.shards = {"shard-00", "shard-11"};
+  shards.building_shards = {"shard-00"};
+  const std::string second =
+      "PORTOLAN-INDEX 2\nschema 1\nparts 3\ngeneration 7\nbuilding 8\nbuilding-parts 4\nshard shard-00\n"
+      "shard shard-11\nbuilding-shard shard-00\n";
+  EXPECT_EQ(shards.ToText().substr(0, second.size()), second);
+  const auto read = IndexCurrent::Parse(shards.ToText(), "crawl/index/CURRENT");
+  ASSERT_TRUE(read) << read.error().ToString();
+  EXPECT_EQ(*read, shards);
+  for (size_t size = 0; size < second.size(); ++size)
+    EXPECT_FALSE(IndexCurrent::Parse(shards.ToText().substr(0, size), "x")) << size;
+  EXPECT_EQ(shards.Parts("i", 7).size(), 6U);
+  EXPECT_EQ(shards.Parts("i", 7)[5].path, "i/gen-7-shard-11-part-2");
+  EXPECT_EQ(shards.Parts("i", 8).size(), 4U);
+  EXPECT_EQ(shards.Parts("i", 8)[0].path, "i/gen-8-shard-00-part-0");
+  EXPECT_EQ(IndexCurrent::Parse("PORTOLAN-INDEX 3\n", "crawl/index/CURRENT").error().message(),
             "crawl/index/CURRENT: a search index of another version; 'portolan index build --rebuild crawl' makes the "
             "index again");
 }

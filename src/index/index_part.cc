@@ -27,7 +27,10 @@ bool TakeNumber(std::string_view& text, std::string_view key, uint64_t& number) 
   return error == std::errc();
 }
 
-std::string PartText(uint32_t part, uint32_t parts) { return fmt::format("{}/{}", part, parts); }
+// "2/5", "2/5 shard-03"
+std::string PartText(const IndexPartPlace& place) {
+  return fmt::format("{}/{}{}{}", place.part, place.parts, place.shard.empty() ? "" : " ", place.shard);
+}
 
 // The URL of an id term; nullopt: it is a hash.
 std::optional<std::string_view> UrlOfIdTerm(std::string_view term) {
@@ -52,16 +55,15 @@ std::optional<IndexState> IndexState::Parse(std::string_view text) {
   return state;
 }
 
-Result<IndexState> ReadIndexState(const Xapian::Database& database, const std::string& path, uint32_t part,
-                                  uint32_t parts) {
+Result<IndexState> ReadIndexState(const Xapian::Database& database, const IndexPartPlace& place) {
+  const std::string& path = place.path;
   return WithoutExceptions(path, [&]() -> Result<IndexState> {
     const std::string schema = database.get_metadata(std::string(kMetaSchema));
     if (!schema.empty() && schema != fmt::format("{}", kIndexSchema)) {
       return Fail(ErrorCode::kUnsupported, fmt::format("{}: made by another version (schema {})", path, schema));
     }
-    if (schema.empty() || database.get_metadata(std::string(kMetaPart)) != PartText(part, parts)) {
-      return Fail(ErrorCode::kCorrupt,
-                  fmt::format("{}: this is not part {} of {} of a search index", path, part, parts));
+    if (schema.empty() || database.get_metadata(std::string(kMetaPart)) != PartText(place)) {
+      return Fail(ErrorCode::kCorrupt, fmt::format("{}: this is not part {} of a search index", path, PartText(place)));
     }
     const auto state = IndexState::Parse(database.get_metadata(std::string(kMetaPosition)));
     if (!state) return Fail(ErrorCode::kCorrupt, fmt::format("{}: its position cannot be read", path));
@@ -69,7 +71,8 @@ Result<IndexState> ReadIndexState(const Xapian::Database& database, const std::s
   });
 }
 
-Result<std::unique_ptr<IndexPart>> IndexPart::Open(const std::string& path, uint32_t part, uint32_t parts) {
+Result<std::unique_ptr<IndexPart>> IndexPart::Open(const IndexPartPlace& place) {
+  const std::string& path = place.path;
   return WithoutExceptions(path, [&]() -> Result<std::unique_ptr<IndexPart>> {
     setenv("XAPIAN_FLUSH_THRESHOLD", kFlushThreshold, 1);  // read when a database is opened
     Xapian::WritableDatabase database(path, Xapian::DB_CREATE_OR_OPEN | Xapian::DB_BACKEND_GLASS);
@@ -78,11 +81,11 @@ Result<std::unique_ptr<IndexPart>> IndexPart::Open(const std::string& path, uint
     if (open.get_doccount() == 0 && open.get_metadata(std::string(kMetaSchema)).empty()) {
       open.begin_transaction();
       open.set_metadata(std::string(kMetaSchema), fmt::format("{}", kIndexSchema));
-      open.set_metadata(std::string(kMetaPart), PartText(part, parts));
+      open.set_metadata(std::string(kMetaPart), PartText(place));
       open.set_metadata(std::string(kMetaPosition), index->state_.ToText());
       open.commit_transaction();
     }
-    ASSIGN_OR_RETURN(index->state_, ReadIndexState(open, path, part, parts));
+    ASSIGN_OR_RETURN(index->state_, ReadIndexState(open, place));
     index->committed_ = index->state_;
     open.begin_transaction();
     index->open_transaction_ = true;

@@ -1,6 +1,6 @@
 // IndexPart: one Xapian database of a search index, opened for writing.
 //
-//   ASSIGN_OR_RETURN(auto part, IndexPart::Open(path, 0, 5));
+//   ASSIGN_OR_RETURN(auto part, IndexPart::Open({.path = path, .part = 0, .parts = 5}));
 //   RETURN_IF_ERROR(part->Put(id, document));    …
 //   part->state().text = position after the last one;
 //   RETURN_IF_ERROR(part->Commit());
@@ -25,6 +25,7 @@
 #include "base/result.h"
 #include "follow/output_position.h"
 #include "index/document_maker.h"
+#include "index/index_current.h"
 
 namespace portolan {
 
@@ -45,7 +46,7 @@ class IndexPart {
 
   // Makes the database if there is none. kCorrupt: it is damaged, or not this part of an index of this schema.
   // kBusy: another process writes it.
-  static Result<std::unique_ptr<IndexPart>> Open(const std::string& path, uint32_t part, uint32_t parts);
+  static Result<std::unique_ptr<IndexPart>> Open(const IndexPartPlace& place);
   ~IndexPart();
 
   // Adds the document, or replaces the one with this id term. True: it was new.
@@ -83,7 +84,6 @@ class IndexPart {
 };
 
 // The state of a part, from its metadata. kCorrupt, kUnsupported: not this part of an index of this schema.
-Result<IndexState> ReadIndexState(const Xapian::Database& database, const std::string& path, uint32_t part,
-                                  uint32_t parts);
+Result<IndexState> ReadIndexState(const Xapian::Database& database, const IndexPartPlace& place);
 
 }  // namespace portolan

@@ -74,12 +74,8 @@ Status ReportBuilder::AddPair(char group, std::string_view first, std::string_vi
   return sums_.Add(name, values);
 }
 
-Status ReportBuilder::ReadCrawlLog(const OutputSource& log) {
-  ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env_, log));
-  if (!committed || committed->lanes.empty()) {
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: the crawl has no log", log.state_dir));
-  }
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env_, log, committed->lanes[0]));
+Status ReportBuilder::ReadCrawlLog(const OutputSources& logs) {
+  ASSIGN_OR_RETURN(SourcesReader reader, SourcesReader::Open(env_, logs));
   LogEntry entry;
   for (bool more = true; more;) {
     ASSIGN_OR_RETURN(more, reader.Next([&](std::string_view line, uint32_t /*tag*/) -> Status {
@@ -182,7 +178,7 @@ void ReportBuilder::Broken(const LogEntry& entry) {
       {entry.via, entry.url, entry.status > 0 ? fmt::format("{}", entry.status) : entry.outcome, std::string()});
 }
 
-Status ReportBuilder::ReadLinkLog(const OutputSource& links, const OutputSource& log) {
+Status ReportBuilder::ReadLinkLog(const OutputSources& links, const OutputSources& logs) {
   totals_.has_links = true;
   uint64_t count = 0;
   const auto count_link = [&](const LinkLine& link) -> Status {
@@ -202,7 +198,7 @@ Status ReportBuilder::ReadLinkLog(const OutputSource& links, const OutputSource&
   totals_.broken.rows.clear();
   totals_.broken.rows_left_out = 0;
   const RowSort::Options sort{.dir = options_.scratch, .memory = options_.memory / 2};
-  return ForEachBrokenLink(env_, env_, links, log, sort, [&](const LinkLine& link) -> Status {
+  return ForEachBrokenLink(env_, env_, links, logs, sort, [&](const LinkLine& link) -> Status {
     if (totals_.broken.rows.size() >= options_.rows) {
       ++totals_.broken.rows_left_out;
       return {};
@@ -214,10 +210,9 @@ Status ReportBuilder::ReadLinkLog(const OutputSource& links, const OutputSource&
   });
 }
 
-Status ReportBuilder::ReadTextLog(const OutputSource& texts) {
-  ASSIGN_OR_RETURN(const auto committed, ReadCommitted(env_, texts));
-  if (!committed || committed->lanes.empty()) return {};
-  ASSIGN_OR_RETURN(OutputReader reader, OutputReader::Open(env_, texts, committed->lanes[0]));
+Status ReportBuilder::ReadTextLog(const OutputSources& texts) {
+  ASSIGN_OR_RETURN(const auto committed, FindCommitted(env_, texts));
+  ASSIGN_OR_RETURN(SourcesReader reader, SourcesReader::Open(env_, committed));
   uint64_t count = 0;
   for (bool more = true; more;) {
     ASSIGN_OR_RETURN(more, reader.Next([&](std::string_view record, uint32_t /*tag*/) -> Status {

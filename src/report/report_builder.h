@@ -11,7 +11,7 @@
 // has a bound; nothing else grows with the crawl.
 //
 // Thread: one owner, beside a running crawl or not: it reads what the last checkpoint holds. Memory bound: twice
-// Options::memory, the rows of the tables, and OutputReader's.
+// Options::memory, the rows of the tables, and SourcesReader's.
 
 #pragma once
 
@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "follow/output_reader.h"
+#include "follow/output_sources.h"
 #include "io/env.h"
 #include "report/group_sums.h"
 #include "report/host_names.h"
@@ -42,11 +42,12 @@ class ReportBuilder {
   };
   static Result<ReportBuilder> Create(Env& env, const Options& options);
 
-  Status ReadCrawlLog(const OutputSource& log);
+  // Of all shards, if there are several; likewise the others.
+  Status ReadCrawlLog(const OutputSources& logs);
   // The links between domains, and which of them are broken by the crawl log.
-  Status ReadLinkLog(const OutputSource& links, const OutputSource& log);
+  Status ReadLinkLog(const OutputSources& links, const OutputSources& logs);
   // Languages.
-  Status ReadTextLog(const OutputSource& texts);
+  Status ReadTextLog(const OutputSources& texts);
 
   // To be called once.
   Result<std::vector<ReportTable>> Finish();

@@ -55,9 +55,9 @@ class Asking {
     return std::move(answer_);
   }
 
-  Result<PartDocument> Find(const std::string& url) {
+  Result<FoundDocument> Find(const std::string& url) {
     const QueryPlan plan = QueryPlan().PartOf({.node = std::make_shared<PlanNode>()}, {IdTerm(url)});
-    std::optional<PartDocument> found;
+    std::optional<FoundDocument> found;
     for (Slot& slot : slots_) {
       if (found || !slot.part->local()) continue;
       const auto step = [&]() -> Status {
@@ -66,7 +66,7 @@ class Asking {
         ASSIGN_OR_RETURN(const PartHits hits, slot.asker->Finish(plan, all, 1, 1));
         if (hits.hits.empty()) return {};
         ASSIGN_OR_RETURN(auto documents, slot.asker->Documents({hits.hits[0].docid}));
-        found = std::move(documents.front());
+        found = FoundDocument{.part = slot.part->name(), .document = std::move(documents.front())};
         return {};
       };
       RETURN_IF_ERROR(step());
@@ -334,7 +334,7 @@ Result<SearchAnswer> SearchParts::Ask(const SearchQuestion& question) const {
   return Again([&] { return Asking(clock_, options_, parts_, question).Answer(query); });
 }
 
-Result<PartDocument> SearchParts::Find(const std::string& url) const {
+Result<FoundDocument> SearchParts::Find(const std::string& url) const {
   const SearchQuestion question;
   return Again([&] { return Asking(clock_, options_, parts_, question).Find(url); });
 }

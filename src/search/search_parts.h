@@ -74,6 +74,11 @@ struct SearchAnswer {
   QueryPlan::Marks marks;
 };
 
+struct FoundDocument {
+  std::string part;
+  PartDocument document;
+};
+
 class SearchParts {
  public:
   // kInvalidArgument, kNotFound: an address of a remote part. Directories are opened when they are asked.
@@ -84,7 +89,7 @@ class SearchParts {
   // kInvalidArgument, kBusy: the question is refused. Another error: that of the first part, if none answers.
   Result<SearchAnswer> Ask(const SearchQuestion& question) const;
   // The page of this URL in a local part; kNotFound.
-  Result<PartDocument> Find(const std::string& url) const;
+  Result<FoundDocument> Find(const std::string& url) const;
 
   size_t size() const { return parts_.size(); }
   const SearchOptions& options() const { return options_; }

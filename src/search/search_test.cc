@@ -182,7 +182,7 @@ TEST_F(SearchTest, ADamagedPartIsNamedAndTheOthersAnswer) {
 
 TEST_F(SearchTest, APageIsFoundByItsUrl) {
   Open(kPages, 2);
-  EXPECT_EQ(parts_->Find("https://de.test/wal").value().data.title, "Der Wal");
+  EXPECT_EQ(parts_->Find("https://de.test/wal").value().document.data.title, "Der Wal");
   EXPECT_EQ(parts_->Find("https://de.test/").error().code(), ErrorCode::kNotFound);
 }
 

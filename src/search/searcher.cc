@@ -9,35 +9,42 @@
 
 namespace portolan {
 
-Result<std::shared_ptr<const SearchParts>> Searcher::Parts() {
+Result<std::shared_ptr<const Searcher::Index>> Searcher::Open() {
   const std::lock_guard lock(mutex_);
-  if (checked_ && clock_.NowNs() - checked_at_ < kCheckNs) return parts_;
+  if (checked_ && clock_.NowNs() - checked_at_ < kCheckNs) return index_;
   checked_ = true;
   checked_at_ = clock_.NowNs();
-  auto dirs = IndexPartPaths(env_, options_.index_dir);
-  if (!dirs && dirs.error().code() == ErrorCode::kNotFound && !options_.search.remotes.empty()) {
-    dirs = std::vector<std::string>();
+  auto places = IndexPartPlaces(env_, options_.index_dir);
+  if (!places && places.error().code() == ErrorCode::kNotFound && !options_.search.remotes.empty()) {
+    places = std::vector<IndexPartPlace>();
   }
-  if (!dirs) {
-    parts_ = std::unexpected(dirs.error());
-  } else if (!parts_ || *parts_ == nullptr || *dirs != dirs_) {
-    SearchOptions options = options_.search;
-    options.dirs = dirs_ = *dirs;
-    auto made = SearchParts::Make(clock_, options);
-    if (made) {
-      parts_ = std::shared_ptr<const SearchParts>(std::move(*made));
-    } else {
-      parts_ = std::unexpected(made.error());
-    }
+  if (!places) {
+    index_ = std::unexpected(places.error());
+    return index_;
   }
-  return parts_;
+  SearchOptions options = options_.search;
+  std::map<std::string, std::string> shards;
+  options.dirs.clear();
+  for (const IndexPartPlace& place : *places) {
+    options.dirs.push_back(place.path);
+    shards[place.path] = place.shard;
+  }
+  if (index_ && *index_ != nullptr && (*index_)->shards == shards) return index_;
+  auto made = SearchParts::Make(clock_, options);
+  if (made) {
+    index_ = std::make_shared<const Index>(Index{.parts = std::move(*made), .shards = std::move(shards)});
+  } else {
+    index_ = std::unexpected(made.error());
+  }
+  return index_;
 }
 
-Result<CachedPage> Searcher::Read(PartDocument document) const {
-  if (!options_.text) return Fail(ErrorCode::kNotFound, "there is no text log here");
+Result<CachedPage> Searcher::Read(const Index& index, const std::string& part, PartDocument document) const {
+  const auto shard = index.shards.find(part);
+  const OutputSource* const text = shard == index.shards.end() ? nullptr : options_.texts.Of(shard->second);
+  if (text == nullptr) return Fail(ErrorCode::kNotFound, "its text log is not here");
   std::string bytes;
-  ASSIGN_OR_RETURN(const TextRecord page,
-                   ReadTextAt(env_, *options_.text, document.data.place, document.data.url, bytes));
+  ASSIGN_OR_RETURN(const TextRecord page, ReadTextAt(env_, *text, document.data.place, document.data.url, bytes));
   CachedPage cached{.document = std::move(document), .text = MainTextOf(page)};
   if (cached.text.empty()) cached.text = page.text;
   return cached;
@@ -45,13 +52,14 @@ Result<CachedPage> Searcher::Read(PartDocument document) const {
 
 Result<SearchPage> Searcher::Ask(const SearchQuestion& question) {
   const int64_t begin = clock_.NowNs();
-  ASSIGN_OR_RETURN(const auto parts, Parts());
+  ASSIGN_OR_RETURN(const auto index, Open());
   SearchPage page{.question = question};
-  ASSIGN_OR_RETURN(page.answer, parts->Ask(question));
+  ASSIGN_OR_RETURN(page.answer, index->parts->Ask(question));
   for (const SearchHit& hit : page.answer.hits) {
     SearchPage::Shown shown{.title = MarkWords(hit.document.data.title, page.answer.marks)};
     if (hit.local) {
-      if (const auto cached = Read(hit.document)) shown.snippet = MakeSnippet(cached->text, page.answer.marks);
+      if (const auto cached = Read(*index, hit.part, hit.document))
+        shown.snippet = MakeSnippet(cached->text, page.answer.marks);
     }
     page.shown.push_back(std::move(shown));
   }
@@ -60,14 +68,14 @@ Result<SearchPage> Searcher::Ask(const SearchQuestion& question) {
 }
 
 Result<CachedPage> Searcher::Cached(const std::string& url) {
-  ASSIGN_OR_RETURN(const auto parts, Parts());
-  ASSIGN_OR_RETURN(PartDocument document, parts->Find(url));
-  return Read(std::move(document));
+  ASSIGN_OR_RETURN(const auto index, Open());
+  ASSIGN_OR_RETURN(FoundDocument found, index->parts->Find(url));
+  return Read(*index, found.part, std::move(found.document));
 }
 
 Result<std::string> Searcher::Health() {
-  ASSIGN_OR_RETURN(const auto parts, Parts());
-  return fmt::format("{} {}, {} of them remote", parts->size(), parts->size() == 1 ? "part" : "parts",
+  ASSIGN_OR_RETURN(const auto index, Open());
+  return fmt::format("{} {}, {} of them remote", index->parts->size(), index->parts->size() == 1 ? "part" : "parts",
                      options_.search.remotes.size());
 }
 

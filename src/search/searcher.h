@@ -1,5 +1,5 @@
 // Searcher: the search of a crawl: its index, whose generation may change while it is asked, parts on other machines,
-// and the text log, out of which snippets are made.
+// and the text logs, out of which snippets are made.
 //
 // CURRENT of the index is read at most once per kCheckNs, by the question that comes next. Questions that are at work
 // keep the parts with which they began; the databases of an old generation stay readable until they are closed.
@@ -11,13 +11,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "follow/output_reader.h"
+#include "follow/output_sources.h"
 #include "io/env.h"
 #include "search/search_parts.h"
 #include "search/snippet.h"
@@ -25,9 +26,9 @@
 namespace portolan {
 
 struct SearcherOptions {
-  std::string index_dir;             // DIR/index; need not be there if there are remote parts
-  std::optional<OutputSource> text;  // none: no snippets
-  SearchOptions search;              // its dirs are those of the index
+  std::string index_dir;  // DIR/index; need not be there if there are remote parts
+  OutputSources texts;    // of each shard; of those that are not here no snippets
+  SearchOptions search;   // its dirs are those of the index
 };
 
 struct SearchPage {
@@ -61,8 +62,13 @@ class Searcher {
   Result<std::string> Health();
 
  private:
-  Result<std::shared_ptr<const SearchParts>> Parts();
-  Result<CachedPage> Read(PartDocument document) const;
+  // Never changed once it is made.
+  struct Index {
+    std::unique_ptr<SearchParts> parts;
+    std::map<std::string, std::string> shards;  // by the directories of local parts
+  };
+  Result<std::shared_ptr<const Index>> Open();
+  Result<CachedPage> Read(const Index& index, const std::string& part, PartDocument document) const;
 
   Env& env_;
   const Clock& clock_;
@@ -70,8 +76,7 @@ class Searcher {
   std::mutex mutex_;  // guards what follows
   bool checked_ = false;
   int64_t checked_at_ = 0;
-  std::vector<std::string> dirs_;
-  Result<std::shared_ptr<const SearchParts>> parts_ = std::shared_ptr<const SearchParts>();
+  Result<std::shared_ptr<const Index>> index_ = std::shared_ptr<const Index>();
 };
 
 // The page as one JSON object; docs/serve.md has its fields.

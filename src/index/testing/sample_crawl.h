@@ -55,10 +55,12 @@ struct SamplePage {
 
 class SampleCrawl {
  public:
-  static Result<std::unique_ptr<SampleCrawl>> Open(const std::string& dir, uint64_t file_size = 4000) {
+  // `shard` is its name, if it is one of several.
+  static Result<std::unique_ptr<SampleCrawl>> Open(const std::string& dir, uint64_t file_size = 4000,
+                                                   const std::string& shard = "") {
     Env& env = Env::Posix();
     ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(env, dir + "/state"));
-    std::unique_ptr<SampleCrawl> crawl(new SampleCrawl(dir, std::move(manifest)));
+    std::unique_ptr<SampleCrawl> crawl(new SampleCrawl(dir, shard, std::move(manifest)));
     OutputsOptions options;
     options.log.files = {.dir = dir + "/log", .names = {}, .file_size = file_size};
     options.links.files = {.dir = dir + "/links", .names = {}, .file_size = file_size};
@@ -105,16 +107,27 @@ class SampleCrawl {
   }
   Status Commit() { return manifest_.Commit(outputs_->Checkpointables()); }
 
-  IndexSources Sources() const {
-    return {.text = TextLogSource(dir_ + "/state", dir_ + "/text"),
-            .log = CrawlLogSource(dir_ + "/state", dir_ + "/log"),
-            .links = LinkLogSource(dir_ + "/state", dir_ + "/links")};
+  IndexSources Sources() const { return SourcesOf({this}); }
+  // Of several shards.
+  static IndexSources SourcesOf(const std::vector<const SampleCrawl*>& crawls) {
+    std::vector<OutputSource> text;
+    std::vector<OutputSource> log;
+    std::vector<OutputSource> links;
+    for (const SampleCrawl* const crawl : crawls) {
+      text.push_back(TextLogSource(crawl->dir_ + "/state", crawl->dir_ + "/text"));
+      log.push_back(CrawlLogSource(crawl->dir_ + "/state", crawl->dir_ + "/log"));
+      links.push_back(LinkLogSource(crawl->dir_ + "/state", crawl->dir_ + "/links"));
+      for (auto* const sources : {&text, &log, &links}) sources->back().shard = crawl->shard_;
+    }
+    return {.text = OutputSources(text), .log = OutputSources(log), .links = OutputSources(links)};
   }
 
  private:
-  SampleCrawl(std::string dir, Manifest manifest) : dir_(std::move(dir)), manifest_(std::move(manifest)) {}
+  SampleCrawl(std::string dir, std::string shard, Manifest manifest)
+      : dir_(std::move(dir)), shard_(std::move(shard)), manifest_(std::move(manifest)) {}
 
   std::string dir_;
+  std::string shard_;
   Manifest manifest_;
   std::unique_ptr<Outputs> outputs_;
 };
