@@ -41,8 +41,13 @@ Result<std::unique_ptr<TrapTable>> TrapTable::OpenCommitted(Env& env, const Mani
   return Open(env, manifest, options);
 }
 
+void TrapTable::WillNeed(const UrlShape& shape) const {
+  for (const ShapeGroup& group : shape) groups_->WillNeed(group.key);
+}
+
 TrapVerdict TrapTable::Judge(const UrlShape& shape) const {
   TrapVerdict verdict;
+  WillNeed(shape);
   for (size_t i = 0; i < shape.count; ++i) {
     const GroupCache::Entry* const entry = groups_->Find(shape.groups[i].key);
     if (entry == nullptr || !Known(*entry)) continue;
@@ -95,21 +100,26 @@ void TrapTable::GiveHostBack(const UrlShape& shape) {
 }
 
 bool TrapTable::IsNew(uint64_t domain_key, uint64_t fingerprint, uint64_t similarity) {
+  const uint64_t bytes_key = Mix64(fingerprint ^ kSeenTextSeed);
+  // Two texts that differ in three bits are equal in at least one quarter. An entry is found by one quarter, and holds
+  // the low half of what is left; the quarter and these 32 bits are compared.
+  std::array<uint64_t, 4> keys{};
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    const uint64_t turned = std::rotr(similarity, 16 * quarter);
+    uint64_t& key = keys[static_cast<size_t>(quarter)];
+    key = Mix64(Mix64(domain_key ^ (kSeenTextSeed + 1 + static_cast<uint64_t>(quarter))) ^ (turned & 0xffff));
+    if (similarity != 0) texts_->WillNeed(key);
+  }
   bool seen = false;
   if (fingerprint != 0) {
-    GroupCache::Entry& entry = texts_->Touch(Mix64(fingerprint ^ kSeenTextSeed));
+    GroupCache::Entry& entry = texts_->Touch(bytes_key);
     seen = entry.first != 0;
     entry.first = 1;
   }
   if (similarity == 0) return !seen;
-  // Two texts that differ in three bits are equal in at least one quarter. An entry is found by one quarter, and holds
-  // the low half of what is left; the quarter and these 32 bits are compared.
   for (int quarter = 0; quarter < 4; ++quarter) {
-    const uint64_t turned = std::rotr(similarity, 16 * quarter);
-    const uint64_t key =
-        Mix64(Mix64(domain_key ^ (kSeenTextSeed + 1 + static_cast<uint64_t>(quarter))) ^ (turned & 0xffff));
-    const auto rest = static_cast<uint32_t>(turned >> 16);
-    GroupCache::Entry& entry = texts_->Touch(key);
+    const auto rest = static_cast<uint32_t>(std::rotr(similarity, 16 * quarter) >> 16);
+    GroupCache::Entry& entry = texts_->Touch(keys[static_cast<size_t>(quarter)]);
     if (entry.number() != 0 && std::popcount(entry.number() ^ rest) <= kNearBits) {
       seen = true;  // the older one stays, so that a row of small steps does not lead away from it
     } else {

@@ -79,6 +79,8 @@ class TrapTable {
 
   // False as long as no group was ever suspect: then Judge would find none.
   bool any_suspect() const { return any_suspect_; }
+  // A hint that the groups of this shape are asked for soon.
+  void WillNeed(const UrlShape& shape) const;
   TrapVerdict Judge(const UrlShape& shape) const;
   // Counts a URL that a suspect group decided about; true if this one is to be fetched.
   bool Probe(const UrlShape& shape, const TrapVerdict& verdict);

@@ -14,6 +14,7 @@ const NearTable::Entry* NearTable::Find(uint64_t similarity) {
   Entry* nearest = nullptr;
   int least = kNearBits + 1;
   uint32_t nearest_age = 0;
+  for (int block = 0; block < kBlocks; ++block) __builtin_prefetch(&heads_[HeadOf(similarity, block)]);
   for (int block = 0; block < kBlocks && least > 0; ++block) {
     uint32_t last_age = 0;  // an age that does not rise is a number that has wrapped
     uint32_t number = heads_[HeadOf(similarity, block)];

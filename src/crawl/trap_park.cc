@@ -94,11 +94,12 @@ void TrapPark::Observe(const UrlRecord& record, uint64_t host_key, const PageRes
   if (!options_.enabled) return;
   if (record.kind != UrlKind::kPage || record.requisite > 0) return;
   const UrlShape shape = Shape(record.url, host_key);
+  table_->WillNeed(shape);
   if (!HasAnswer(result.outcome) || result.status < 200 || result.status >= 300) table_->GiveHostBack(shape);
   if (!HasAnswer(result.outcome) || result.status < 200 || result.status >= 400) return;
   const std::string via = record.via.ToString();
   std::optional<UrlShape> from;
-  if (!via.empty()) from = Shape(via, HostKey(via, options_.key));
+  if (!via.empty()) table_->WillNeed(from.emplace(Shape(via, HostKey(via, options_.key))));
   const bool same_form = from && from->whole().key == shape.whole().key;
   if (result.status >= 300) {
     if (record.hops > 0 && same_form) table_->Observe(shape, false);

@@ -28,8 +28,7 @@ GroupCache::GroupCache(Env& env, std::string dir, const Options& options)
       dir_(std::move(dir)),
       name_(options.name),
       sets_(std::bit_floor(std::clamp<uint64_t>(options.memory / kSetBytes, 1, uint64_t{1} << 32))),
-      entries_(sets_ * kWays),
-      copy_at_(sets_) {}
+      copy_at_(sets_.size()) {}
 
 GroupCache::~GroupCache() = default;
 
@@ -41,10 +40,10 @@ Result<std::unique_ptr<GroupCache>> GroupCache::Open(Env& env, const Manifest& m
 }
 
 const GroupCache::Entry* GroupCache::Find(uint64_t hash) const {
-  const Entry* set = &entries_[SetOf(hash) * kWays];
+  const Entries& set = sets_[SetOf(hash)].entries;
   const uint32_t tag = TagOf(hash);
-  for (size_t i = 0; i < kWays; ++i) {
-    if (set[i].tag == tag) return &set[i];
+  for (const Entry& entry : set) {
+    if (entry.tag == tag) return &entry;
   }
   return nullptr;
 }
@@ -53,7 +52,7 @@ GroupCache::Entry& GroupCache::Touch(uint64_t hash) {
   changed_ = true;
   const size_t number = SetOf(hash);
   if (number >= copy_at_) Copy(number);
-  Entry* set = &entries_[number * kWays];
+  Entry* const set = sets_[number].entries.data();
   const uint32_t tag = TagOf(hash);
   size_t at = 0;
   while (at < kWays && set[at].tag != tag && set[at].tag != 0) ++at;
@@ -118,7 +117,7 @@ struct GroupCache::Saving {
 };
 
 void GroupCache::StartFlush(std::function<void(Status)> done) {
-  CHECK(copy_at_ == sets_, "a checkpoint is being copied");
+  CHECK(copy_at_ == sets_.size(), "a checkpoint is being copied");
   if (!changed_ && !saving_) {
     done({});
     return;
@@ -130,27 +129,25 @@ void GroupCache::StartFlush(std::function<void(Status)> done) {
   saving_->path = JoinPath(dir_, fmt::format("{}-{:09}.groups", name_, next_file_++));
   saving_->section.name = name_;
   saving_->section.kind = kKind;
-  saving_->section.numbers = {{"sets", sets_}, {"entries", used_}, {"next_file", next_file_}};
+  saving_->section.numbers = {{"sets", sets_.size()}, {"entries", used_}, {"next_file", next_file_}};
   saving_->done = std::move(done);
   changed_ = false;
   copy_at_ = 0;
-  copied_.assign(sets_, false);
+  copied_.assign(sets_.size(), false);
 }
 
 void GroupCache::Copy(size_t set) {
   if (copied_[set]) return;
   copied_[set] = true;
-  const Entry* entries = &entries_[set * kWays];
-  if (entries[0].tag == 0) return;
-  SetCopy& copy = copy_.emplace_back(SetCopy{.set = static_cast<uint32_t>(set)});
-  std::copy_n(entries, kWays, copy.entries.begin());
+  const Entries& entries = sets_[set].entries;
+  if (entries[0].tag != 0) copy_.push_back({.set = static_cast<uint32_t>(set), .entries = entries});
 }
 
 bool GroupCache::ContinueFlush(Executor& writer) {
-  if (copy_at_ == sets_) return false;
-  const size_t end = std::min(sets_, copy_at_ + kCopySets);
+  if (copy_at_ == sets_.size()) return false;
+  const size_t end = std::min(sets_.size(), copy_at_ + kCopySets);
   for (; copy_at_ < end; ++copy_at_) Copy(copy_at_);
-  const bool more = copy_at_ < sets_;
+  const bool more = copy_at_ < sets_.size();
   if (more && copy_.size() < kPieceSets) return true;
   writer.Submit([saving = saving_, part = std::exchange(copy_, {}), more] {
     if (saving->status) saving->status = saving->Write(part);
@@ -189,11 +186,11 @@ Status GroupCache::Committed() {
 bool GroupCache::RestoreSet(std::string_view record) {
   ByteReader in(record);
   uint32_t set = 0;
-  if (!in.Read(set) || set >= sets_ || in.remaining() == 0 || in.remaining() % sizeof(Entry) != 0 ||
+  if (!in.Read(set) || set >= sets_.size() || in.remaining() == 0 || in.remaining() % sizeof(Entry) != 0 ||
       in.remaining() > kSetBytes) {
     return false;
   }
-  Entry* entry = &entries_[set * kWays];
+  Entry* entry = sets_[set].entries.data();
   if (entry->tag != 0) return false;
   for (uint32_t number = 0; !in.done(); ++entry, ++used_) {
     if (!in.Read(entry->tag) || !in.Read(number) || entry->tag == 0) return false;
@@ -210,7 +207,7 @@ Status GroupCache::Restore(const ManifestSection& section) {
     return Fail(ErrorCode::kCorrupt, fmt::format("{}: {} files", section.name, section.files.size()));
   }
   described_ = section;
-  if (sets != sets_) return {};  // another size: begins empty
+  if (sets != sets_.size()) return {};  // another size: begins empty
   const std::string path = JoinPath(dir_, section.files[0].name);
   BlockFileReader::Options options;
   options.length = section.files[0].length;

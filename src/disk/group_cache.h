@@ -1,8 +1,8 @@
 // GroupCache: two small numbers for each of many keys, in a fixed number of bytes.
 //
-// A table of sets of eight entries, a cache line each: a key's hash says which set, 32 bits of it stand for the key
-// within the set. A full set drops its least recently used entry. A new entry begins in the middle of the order, not at
-// its head: a flood of groups that are seen once pushes out only half of a set.
+// A table of sets of eight entries, one cache line per set: a key's hash says which set, 32 bits of it stand for the
+// key within the set. A full set drops its least recently used entry. A new entry begins in the middle of the order,
+// not at its head: a flood of groups that are seen once pushes out only half of a set.
 //
 // Dropping an entry must be harmless: its users treat an unknown group as a good one. Two keys share an entry with a
 // probability of 8 in 2^32, which is harmless too.
@@ -53,12 +53,15 @@ class GroupCache : public Checkpointable {
   static Result<std::unique_ptr<GroupCache>> Open(Env& env, const Manifest& manifest, const Options& options);
   ~GroupCache() override;
 
+  // A hint that this key is asked for soon. The table is larger than the processor's caches, so a look at it waits for
+  // memory; those of keys that were announced together wait together.
+  void WillNeed(uint64_t hash) const { __builtin_prefetch(&sets_[SetOf(hash)], /*rw=*/1); }
   // Null when it is not known. Changes no order.
   const Entry* Find(uint64_t hash) const;
   // The entry, now the most recent of its set; new ones are 0, 0. Valid until the next call.
   Entry& Touch(uint64_t hash);
 
-  uint64_t memory() const { return entries_.size() * sizeof(Entry); }
+  uint64_t memory() const { return sets_.size() * sizeof(Set); }
   uint64_t used() const { return used_; }            // entries
   uint64_t forgotten() const { return forgotten_; }  // since Open
 
@@ -75,14 +78,18 @@ class GroupCache : public Checkpointable {
   GroupCache(Env& env, std::string dir, const Options& options);
   Status Restore(const ManifestSection& section);
   bool RestoreSet(std::string_view record);
+  using Entries = std::array<Entry, kWays>;  // the most recent first, free ones last
+  struct alignas(64) Set {                   // a cache line
+    Entries entries;
+  };
   struct SetCopy {
     uint32_t set = 0;
-    std::array<Entry, kWays> entries;
+    Entries entries;
   };
   struct Saving;
   // Copies the set into the checkpoint as it is now, once.
   void Copy(size_t set);
-  size_t SetOf(uint64_t hash) const { return static_cast<size_t>(hash >> 32) & (sets_ - 1); }
+  size_t SetOf(uint64_t hash) const { return static_cast<size_t>(hash >> 32) & (sets_.size() - 1); }
   static uint32_t TagOf(uint64_t hash) {
     const auto tag = static_cast<uint32_t>(hash);
     return tag == 0 ? 1 : tag;
@@ -91,13 +98,12 @@ class GroupCache : public Checkpointable {
   Env& env_;
   const std::string dir_;
   const std::string name_;
-  const size_t sets_;           // a power of two
-  std::vector<Entry> entries_;  // set by set; in a set the most recent first, free ones last
+  std::vector<Set> sets_;  // a power of two
   uint64_t used_ = 0;
   uint64_t forgotten_ = 0;
   uint64_t next_file_ = 1;
   bool changed_ = true;  // since the last StartFlush
-  // A checkpoint: all of it copied when copy_at_ is sets_.
+  // A checkpoint: all of it copied when copy_at_ is the number of sets.
   std::shared_ptr<Saving> saving_;  // until it is committed
   size_t copy_at_;                  // the sets from here on are copied before they change
   std::vector<bool> copied_;        // by set; of those from copy_at_ on

@@ -31,7 +31,7 @@ struct TextLine {
   uint32_t size = 0;
   uint32_t node = 0;      // the innermost block
   uint32_t linked = 0;    // bytes inside <a>
-  uint32_t commas = 0;    // of any script
+  uint32_t commas = 0;    // of any script; in a line with the mark of a sentence not all of them
   bool sentence = false;  // it has the mark of a sentence's end, at its end or before a blank
 };
 

@@ -1,6 +1,8 @@
 #include "text/main_text.h"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 
 #include "text/name_hints.h"
 
@@ -9,35 +11,31 @@ namespace {
 
 enum Kind : uint8_t { kBad, kShort, kNear, kGood };
 
+// What an element says of a block: nothing, that it is not content, or that its names are not asked.
+enum Element : uint8_t { kByNames, kAside, kNeverAside };
+
+consteval std::array<Element, kTagCount> MakeElements() {
+  std::array<Element, kTagCount> elements{};
+  const auto set = [&](std::initializer_list<Tag> tags, Element element) {
+    for (const Tag tag : tags) elements[static_cast<size_t>(tag)] = element;
+  };
+  set({Tag::kHtml, Tag::kBody, Tag::kMain, Tag::kUnknown}, kNeverAside);
+  set({Tag::kNav, Tag::kAside, Tag::kFooter, Tag::kHeader, Tag::kButton, Tag::kSelect, Tag::kTextarea, Tag::kMenu,
+       Tag::kDialog, Tag::kForm, Tag::kFieldset, Tag::kNoscript, Tag::kFigcaption},
+      kAside);
+  return elements;
+}
+constexpr std::array<Element, kTagCount> kElements = MakeElements();
+
+constexpr uint16_t kAsideHints = kHintBoilerplate | kHintComments | kHintCaption | kHintMeta | kHintTeaser | kHintNever;
+
 // A block that by its element or its names is not content.
 bool LooksAside(const BlockNode& node, const BlockNode& parent) {
-  switch (node.tag) {
-    case Tag::kHtml:
-    case Tag::kBody:
-    case Tag::kMain:
-    case Tag::kUnknown:
-      return false;
-    case Tag::kNav:
-    case Tag::kAside:
-    case Tag::kFooter:
-    case Tag::kHeader:
-    case Tag::kButton:
-    case Tag::kSelect:
-    case Tag::kTextarea:
-    case Tag::kMenu:
-    case Tag::kDialog:
-    case Tag::kForm:
-    case Tag::kFieldset:
-    case Tag::kNoscript:
-    case Tag::kFigcaption:
-      return true;
-    default:
-      break;
-  }
+  const Element element = kElements[static_cast<size_t>(node.tag)];
+  if (element != kByNames) return element == kAside;
   if (node.tag == Tag::kArticle && parent.tag == Tag::kArticle) return true;  // another article
   if ((node.hints & kHintHidden) != 0) return true;
-  if ((node.hints & kHintBody) != 0) return false;
-  return (node.hints & (kHintBoilerplate | kHintComments | kHintCaption | kHintMeta | kHintTeaser | kHintNever)) != 0;
+  return (node.hints & kHintBody) == 0 && (node.hints & kAsideHints) != 0;
 }
 
 }  // namespace
