@@ -29,7 +29,8 @@ class VirtualCluster {
     VirtualNats::Options nats;
     ClusterExchangeOptions exchange;    // sizes and times
     int64_t lease_ns = 10'000'000'000;  // a process that cannot reach the server for so long has lost its shard
-    int64_t claim_ns = 4'000'000'000;   // from a death to the next process, after the lease
+    std::vector<MachineClock::Options> clocks = {};  // by machine; none: all go right
+    int64_t claim_ns = 4'000'000'000;                // from a death to the next process, after the lease
   };
 
   VirtualCluster(const World& world, VirtualTime& time, HitSink& judge, const Options& options);
@@ -59,6 +60,7 @@ class VirtualCluster {
  private:
   struct Node {
     std::unique_ptr<MemEnv> env;
+    std::unique_ptr<MachineClock> clock;
     std::unique_ptr<LinkTransport> transport;
     std::unique_ptr<VirtualCrawl> crawl;  // null: dead
     ClusterExchange* exchange = nullptr;  // of the crawl

@@ -16,6 +16,7 @@ ExchangeBoxes::ExchangeBoxes(LinkTransport& transport, const ClusterExchangeOpti
       room_(options.shards),
       out_(options.shards) {
   for (std::atomic<bool>& room : room_) room = true;
+  if (options.phase_clock) phase_time_ = PhaseTime::Unknown();
 }
 
 // ---- the shard
@@ -166,6 +167,11 @@ Status ExchangeBoxes::status() const {
   return failed_;
 }
 
+std::optional<PhaseTime> ExchangeBoxes::phase_time() const {
+  const std::lock_guard lock(mutex_);
+  return phase_time_;
+}
+
 ExchangeCounters ExchangeBoxes::counters() const {
   const std::lock_guard lock(mutex_);
   return counters_;
@@ -223,6 +229,15 @@ void ExchangeBoxes::SetElsewhere(const ShardExchange::Elsewhere& elsewhere) {
     const std::lock_guard lock(mutex_);
     elsewhere_ = elsewhere;
   }
+  options_.wake_driver();
+}
+
+void ExchangeBoxes::SetPhaseTime(const PhaseTime& time) {
+  {
+    const std::lock_guard lock(mutex_);
+    phase_time_ = time;
+  }
+  options_.wake_shard();
   options_.wake_driver();
 }
 
