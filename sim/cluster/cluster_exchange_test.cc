@@ -45,7 +45,7 @@ class ClusterExchangeTest : public testing::Test {
   Status Open(uint32_t shard) {
     Node& node = *nodes_[shard];
     node.exchange.reset();
-    node.transport = nats_.Connect(shard);
+    node.transport = nats_.Connect(shard, time_);
     ASSIGN_OR_RETURN(Manifest manifest, Manifest::Open(node.env, "state"));
     node.manifest = std::make_unique<Manifest>(std::move(manifest));
     ClusterExchangeOptions options = options_;
@@ -142,7 +142,7 @@ TEST_F(ClusterExchangeTest, TheOutboxIsSentByTheNextProcess) {
   At(0).Deliver(0);
   At(0).Work();
   EXPECT_EQ(Open(0).error().code(), ErrorCode::kClosed) << "cut off";
-  nodes_[0]->transport = nats_.Connect(0);
+  nodes_[0]->transport = nats_.Connect(0, time_);
   time_.RunUntil(time_.NowNs() + 6 * kSecond);
   ASSERT_TRUE(Open(0));
   EXPECT_EQ(At(0).counters().resent, 1U);

@@ -8,9 +8,10 @@ namespace portolan::sim {
 VirtualCluster::VirtualCluster(const World& world, VirtualTime& time, HitSink& judge, const Options& options)
     : world_(world), time_(time), judge_(judge), options_(options), nats_(time, options.nats) {
   nodes_.resize(options.crawl.shards);
-  for (Node& node : nodes_) {
-    node.clock = std::make_unique<MachineClock>(time);
-    node.env = std::make_unique<MemEnv>();
+  for (uint32_t shard = 0; shard < nodes_.size(); ++shard) {
+    nodes_[shard].env = std::make_unique<MemEnv>();
+    nodes_[shard].clock =
+        std::make_unique<MachineClock>(time, options.clocks.empty() ? MachineClock::Options() : options.clocks[shard]);
   }
 }
 
@@ -30,7 +31,7 @@ Status VirtualCluster::Start(uint32_t shard) {
   Node& node = nodes_[shard];
   const uint64_t epoch = ++node.epoch;
   node.reached_ns = time_.NowNs();
-  node.transport = nats_.Connect(shard);
+  node.transport = nats_.Connect(shard, *node.clock);
   VirtualCrawl::Options options = options_.crawl;
   options.alone = shard;
   options.clock = node.clock.get();
@@ -104,6 +105,7 @@ void VirtualCluster::Kill(uint32_t shard, CrashMode mode) {
   total_.old_epochs += counters.old_epochs;
   total_.spilled += counters.spilled;
   total_.notices_sent += counters.notices_sent;
+  total_.clock_jumps += counters.clock_jumps;
   node.crawl.reset();
   node.transport.reset();
   node.exchange = nullptr;
@@ -122,6 +124,7 @@ void VirtualCluster::AddCounters() {
     total_.old_epochs += counters.old_epochs;
     total_.spilled += counters.spilled;
     total_.notices_sent += counters.notices_sent;
+    total_.clock_jumps += counters.clock_jumps;
   }
 }
 

@@ -30,7 +30,8 @@ class VirtualCluster {
     VirtualNats::Options nats;
     ClusterExchangeOptions exchange;    // sizes and times
     int64_t lease_ns = 10'000'000'000;  // a process that cannot reach the server for so long has lost its shard
-    int64_t claim_ns = 4'000'000'000;   // from a death to the next process, after the lease
+    std::vector<MachineClock::Options> clocks = {};  // by machine; none: all go right
+    int64_t claim_ns = 4'000'000'000;                // from a death to the next process, after the lease
   };
 
   VirtualCluster(const World& world, VirtualTime& time, HitSink& judge, const Options& options);
@@ -46,7 +47,7 @@ class VirtualCluster {
   // Its process ends now, and another one begins later.
   void Kill(uint32_t shard, CrashMode mode);
   // Its calendar is wrong by so much from now on.
-  void SetClockError(uint32_t shard, int64_t error_ns) { nodes_[shard].clock->error_ns = error_ns; }
+  void SetClockError(uint32_t shard, int64_t error_ns) { nodes_[shard].clock->SetCalendarError(error_ns); }
   VirtualNats& nats() { return nats_; }
   bool runs(uint32_t shard) const { return nodes_[shard].crawl != nullptr; }
   VirtualCrawl& crawl(uint32_t shard) { return *nodes_[shard].crawl; }
@@ -60,13 +61,6 @@ class VirtualCluster {
   void AddCounters();  // of those that run
 
  private:
-  struct MachineClock : Clock {
-    explicit MachineClock(const VirtualTime& t) : time(t) {}
-    int64_t NowNs() const override { return time.NowNs(); }
-    int64_t UnixNs() const override { return time.TrueUnixNs() + error_ns; }
-    const VirtualTime& time;
-    int64_t error_ns = 0;
-  };
   struct Node {
     std::unique_ptr<MachineClock> clock;
     std::unique_ptr<MemEnv> env;

@@ -23,7 +23,8 @@ struct VirtualNats::Wire {
 
 class VirtualNats::Link : public LinkTransport {
  public:
-  Link(VirtualNats& nats, uint32_t shard) : nats_(nats), shard_(shard), wire_(std::make_shared<Wire>()) {
+  Link(VirtualNats& nats, uint32_t shard, const Clock& clock)
+      : nats_(nats), shard_(shard), clock_(clock), wire_(std::make_shared<Wire>()) {
     nats_.wires_[shard].push_back(wire_);
   }
 
@@ -33,7 +34,7 @@ class VirtualNats::Link : public LinkTransport {
             .reconnects = nats_.cuts_[shard_] - (away ? 1 : 0),
             .reason = away ? "cut" : ""};
   }
-  int64_t NowNs() const override { return nats_.time_.NowNs(); }
+  int64_t NowNs() const override { return clock_.NowNs(); }
   void SetWake(std::function<void()> wake) override { wire_->wake = std::move(wake); }
 
   Result<LinkStreamInfo> ReadStream(uint32_t shard) override {
@@ -78,6 +79,20 @@ class VirtualNats::Link : public LinkTransport {
   void Tell(uint32_t to, std::string_view datagram) override;
   std::vector<std::string> TakeTold() override { return std::exchange(wire_->told, {}); }
 
+  // The ways to the server and back take as long as they like, one much longer than the other at times.
+  Result<ServerTime> AskTime() override {
+    if (!nats_.Reachable(shard_) || nats_.Chance(30)) return Away();
+    const auto way = [this] {
+      const auto late = static_cast<uint64_t>(nats_.options_.late_answer_ns);
+      return nats_.Delay() + (nats_.Chance(10) ? static_cast<int64_t>(nats_.random_() % late) : 0);
+    };
+    const int64_t back_ns = way();
+    const int64_t now_ns = clock_.NowNs();
+    return ServerTime{.asked_ns = now_ns - back_ns - way(),
+                      .answered_ns = now_ns,
+                      .server_ns = nats_.ServerUnixNs(nats_.time_.NowNs() - back_ns)};
+  }
+
   Status PutReport(std::string_view report) override {
     if (!nats_.Reachable(shard_)) return Away();
     nats_.reports_[shard_] = report;
@@ -95,6 +110,7 @@ class VirtualNats::Link : public LinkTransport {
 
   VirtualNats& nats_;
   const uint32_t shard_;
+  const Clock& clock_;
   const std::shared_ptr<Wire> wire_;
 };
 
@@ -108,7 +124,9 @@ VirtualNats::VirtualNats(VirtualTime& time, const Options& options)
       cuts_(options.shards, 0),
       wires_(options.shards) {}
 
-std::unique_ptr<LinkTransport> VirtualNats::Connect(uint32_t shard) { return std::make_unique<Link>(*this, shard); }
+std::unique_ptr<LinkTransport> VirtualNats::Connect(uint32_t shard, const Clock& clock) {
+  return std::make_unique<Link>(*this, shard, clock);
+}
 
 void VirtualNats::Cut(uint32_t shard, int64_t until_ns) {
   if (Reachable(shard)) ++cuts_[shard];

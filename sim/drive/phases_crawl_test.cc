@@ -106,6 +106,30 @@ TEST_P(PhasesCrawlTest, HostsAreFetchedFromInTheirTurnsOnly) {
   EXPECT_GT(several, periods.size() / 4) << "shards take turns at a host";
 }
 
+// The turns of one process go by its steady clock.
+TEST_P(PhasesCrawlTest, SettingTheCalendarSwapsNothing) {
+  const Setting setting = Small();
+  const auto world = MakeWorld(setting);
+  VirtualTime time(kBegin);
+  Judge judge(*world, MakeRules(setting, false));
+  VirtualCrawl::Options options = MakeOptions(setting);
+  uint64_t late = 0;  // requests while the calendar is wrong
+  options.on_hit = [&](const Hit& hit) {
+    EXPECT_GE(hit.unix_ns % setting.phases->period_ns, setting.phases->gap_ns);
+    late += time.NowNs() > 700 * kSecond ? 1 : 0;
+  };
+  MemEnv env;
+  auto crawl = VirtualCrawl::Open(env, *world, time, judge, options).value();
+  ASSERT_TRUE(crawl->Seed());
+  time.At(700 * kSecond, [&] { time.SetClockError(250 * kSecond); });
+  time.At(1400 * kSecond, [&] { time.SetClockError(-4000 * kSecond); });
+  ASSERT_TRUE(crawl->Run(20'000'000));
+  EXPECT_EQ(crawl->driver().state(), "done");
+  EXPECT_GT(late, 100U);
+  const Account account = judge.Finish(time.UnixNs());
+  EXPECT_EQ(account.TotalViolations(), 0U) << AccountTable(account);
+}
+
 TEST_P(PhasesCrawlTest, NothingIsLostByPowerCuts) {
   Setting setting = Small();
   setting.set = {{"domains", "40"}, {"pages", "600"}};
@@ -215,6 +239,8 @@ TEST_F(PhasesRefusedTest, AnotherDivisionOfACrawlThatHasBegun) {
   EXPECT_EQ(Open(env, Small(3, 3)), "");
   EXPECT_NE(Open(env, Small(3, 4)).find("begun with 3 phases"), std::string::npos);
   Setting setting = Small(3, 3);
+  setting.phases->period_ns = 601 * kSecond;
+  EXPECT_NE(Open(env, setting).find("begun with phases of 10 m 00 s"), std::string::npos);
   setting.phases.reset();
   EXPECT_NE(Open(env, setting).find("begun with 3 phases"), std::string::npos);
   MemEnv domains;

@@ -31,7 +31,13 @@ class WatchedPort : public ExchangePort {
 }  // namespace
 
 VirtualCrawl::VirtualCrawl(Env& env, const World& world, VirtualTime& time, HitSink& judge, const Options& options)
-    : world_(world), time_(time), judge_(judge), options_(options), env_(env) {}
+    : world_(world),
+      time_(time),
+      judge_(judge),
+      options_(options),
+      own_clock_(time),
+      clock_(options.clock == nullptr ? own_clock_ : *options.clock),
+      env_(env) {}
 
 VirtualCrawl::~VirtualCrawl() {
   *alive_ = false;
@@ -86,7 +92,7 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
   shard.limits = std::make_shared<Limits>(Limits::Options{shard.max_pages, shard.max_bytes, shard.max_time_ns});
   OutputPort& writes = *crawl;
   Driver::Parts parts{.env = env,
-                      .clock = crawl->clock(),
+                      .clock = crawl->clock_,
                       .checkpointer = *crawl->checkpointer_,
                       .outputs = *crawl->outputs_,
                       .shards = {},
@@ -203,8 +209,9 @@ void VirtualCrawl::Write(PageResult& result, FetchLine&& about) {
 }
 
 // A scheduled event cannot be removed: one that comes early does no harm.
-void VirtualCrawl::WakeAt(uint32_t shard, int64_t time_ns) {
-  if (time_ns == Driver::kNever) return;
+void VirtualCrawl::WakeAt(uint32_t shard, int64_t machine_ns) {
+  if (machine_ns == Driver::kNever) return;
+  const int64_t time_ns = clock_.ToVirtual(machine_ns);
   int64_t& wake_ns = wake_ns_[shard];
   if (wake_ns > time_.NowNs() && wake_ns <= time_ns) return;
   wake_ns = std::max(time_ns, time_.NowNs() + 1);
@@ -220,12 +227,13 @@ void VirtualCrawl::Turn(uint32_t shard) {
 }
 
 void VirtualCrawl::TickIfDue() {
-  while (!driver_->over() && (tick_wanted_ || driver_->NextTick() <= time_.NowNs())) {
+  while (!driver_->over() && (tick_wanted_ || driver_->NextTick() <= clock_.NowNs())) {
     tick_wanted_ = false;
     driver_->Tick();
   }
-  const int64_t next = driver_->NextTick();
-  if (next == Driver::kNever || (tick_ns_ > time_.NowNs() && tick_ns_ <= next)) return;
+  if (driver_->NextTick() == Driver::kNever) return;
+  const int64_t next = clock_.ToVirtual(driver_->NextTick());
+  if (tick_ns_ > time_.NowNs() && tick_ns_ <= next) return;
   tick_ns_ = next;
   time_.At(next, [this, alive = alive_] {
     if (*alive) ++idle_ticks_;

@@ -31,6 +31,7 @@
 #include "io/env.h"
 #include "io/executor.h"
 #include "outputs/outputs.h"
+#include "sim/drive/machine_clock.h"
 #include "sim/oracle/judge.h"
 #include "sim/virtual/virtual_time.h"
 #include "sim/virtual/virtual_web.h"
@@ -50,6 +51,7 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
     // If set, only this one of those shards is here, and `make_exchange` gives its exchange, which may call these until
     // it is destroyed.
     std::optional<uint32_t> alone = {};
+    const MachineClock* clock = nullptr;  // of the machine; null: virtual time itself. It outlives the crawl
     struct Wakes {
       std::function<void()> shard;
       std::function<void()> driver;
@@ -59,9 +61,6 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
     uint64_t exchange_bytes = uint64_t{1} << 20;
     VirtualWeb::Options web;
     Judge::Options judge;
-    // The machine's clock: its steady time must be that of VirtualTime, its calendar may be wrong. Null: VirtualTime's.
-    // Outlives the crawl.
-    const Clock* clock = nullptr;
     int64_t begin_unix_ns = 1'780'000'000'000'000'000;  // 2026-05-28
     // Virtual time between checkpoints; 0: none.
     int64_t checkpoint_ns = 0;
@@ -123,13 +122,12 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
   void OnClose(int64_t unix_ns, uint64_t connection) override;
   void OnDns(int64_t unix_ns, std::string_view name, std::string_view type, int rcode) override;
   uint32_t SeatOf(uint32_t shard) const { return options_.alone ? 0 : shard; }
-  const Clock& clock() const { return options_.clock != nullptr ? *options_.clock : time_; }
-  Moment Now() const { return {clock().NowNs(), clock().UnixNs()}; }
-  void WakeShard(uint32_t shard) override { WakeAt(shard, time_.NowNs()); }
+  Moment Now() const { return {clock_.NowNs(), clock_.UnixNs()}; }
+  void WakeShard(uint32_t shard) override { WakeAt(shard, clock_.NowNs()); }
   void WakeDriver() override { tick_wanted_ = true; }
   void CancelFetches() override { web_->CancelFetches(); }
   void RunBackground() override;  // runs all jobs, and copies the rest of a checkpoint
-  void WakeAt(uint32_t shard, int64_t time_ns);
+  void WakeAt(uint32_t shard, int64_t machine_ns);
   void Turn(uint32_t shard);
   void TickIfDue();
   void SetBackground();
@@ -162,6 +160,8 @@ class VirtualCrawl : private FetchEvents, private OutputPort, private HitSink, p
   VirtualTime& time_;
   HitSink& judge_;
   const Options options_;
+  const MachineClock own_clock_;
+  const MachineClock& clock_;
   SyncLater env_;
   WarcWriter writer_ = WarcWriter::Create({}).value();
   WarcWriter plain_writer_ = WarcWriter::Create({.gzip = false}).value();

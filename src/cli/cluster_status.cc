@@ -11,6 +11,7 @@
 #include "cli/cluster_parts.h"
 #include "cli/cluster_view.h"
 #include "cli/nats_flags.h"
+#include "cli/phase_words.h"
 #include "cli/verb_app.h"
 
 namespace portolan {
@@ -31,6 +32,9 @@ void PrintTable(const ClusterView& view, const std::string& name) {
     fmt::print("  {:>5} {:<12} {:<22} {:>6} {:>10} {:>10} {:>10} {:>10} {:>8}\n", shard.shard,
                shard.node.empty() ? "-" : shard.node, shard.state, shard.epoch, shard.pages, shard.waiting,
                shard.unanswered, FormatBytes(shard.stream_bytes), shard.lag);
+    if (const auto phases = shard.status.find("phases"); phases != shard.status.end() && phases->is_object()) {
+      fmt::print("        {}\n", PhaseWords(*phases, !shard.holder.empty()));
+    }
     if (!shard.trouble.empty()) fmt::print("        {}\n", shard.trouble);
   }
 }

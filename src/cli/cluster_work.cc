@@ -13,6 +13,7 @@
 #include "cluster/seed_stream.h"
 #include "crawl/hash_key_store.h"
 #include "crawl/partition.h"
+#include "crawl/phase_plan.h"
 #include "crawl/rule_files.h"
 #include "crawl/seed_list.h"
 #include "io/env.h"
@@ -30,6 +31,11 @@ Status CheckForCluster(const Config& config, const NewCluster& cluster) {
     return wrong("--shards", fmt::format("1 to {}", kMaxShards));
   }
   if (config.crawl.shards > 1) return wrong("crawl.shards", "is of a crawl on one machine; a cluster has --shards");
+  if (config.crawl.phases > 0 && config.crawl.phases < cluster.shards) {
+    return Fail(ErrorCode::kInvalidArgument, TooFewPhases(config.crawl.phases, cluster.shards));
+  }
+  RETURN_IF_ERROR(ValidateConfig(config));
+  if (config.crawl.partition == Partition::kPhase) RETURN_IF_ERROR(LoadRuleSet(Env::Posix(), config));
   for (const std::string& directory : config.archive.directories) {
     if (directory.starts_with('/')) {
       return wrong("archive.directories", fmt::format("'{}' would be shared by several shards: in a cluster the "

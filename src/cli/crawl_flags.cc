@@ -59,6 +59,8 @@ void AddCrawlFlags(VerbApp& app, CrawlFlags& flags) {
   add("--profile", flags.profile, "NAME", general,
       "site (default): a few sites; web: the open web, with IRLbot's figures");
   add("--scope", flags.scope, "MODE", general, "What is followed: domain, host, prefix or any");
+  add("--partition", flags.partition, "MODE", general,
+      "How shards share the crawl: domain (default), or phase (docs/shards.md)");
   add("--exclude", flags.exclude, "GLOB", general,
       "URLs to leave out, as globs: '*.zip', '*/calendar/*'; may be repeated");
   add("--rules", flags.rules, "FILE", general, "Rules of what is fetched and kept (docs/rules.md)");
@@ -119,6 +121,7 @@ Result<Config> ApplyCrawlFlags(const CrawlFlags& flags, const Config& base, cons
     const std::optional<std::string>& value;
   };
   for (const Valued& one : {Valued{"--scope", "scope.mode", flags.scope},
+                            {"--partition", "crawl.partition", flags.partition},
                             {"--max-pages", "crawl.max_pages", flags.max_pages},
                             {"--max-depth", "crawl.max_depth", flags.max_depth},
                             {"--max-bytes", "crawl.max_bytes", flags.max_bytes},

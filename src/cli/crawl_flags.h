@@ -16,6 +16,7 @@ namespace portolan {
 struct CrawlFlags {
   std::optional<std::string> profile;
   std::optional<std::string> scope;
+  std::optional<std::string> partition;
   std::optional<std::string> max_pages;
   std::optional<std::string> max_depth;
   std::optional<std::string> max_bytes;

@@ -8,8 +8,8 @@
 #include "cli/crawl_place.h"
 #include "cluster/shard_place.h"
 #include "crawl/hash_key_store.h"
-#include "crawl/partition.h"
-#include "crawl/pay_level.h"
+#include "crawl/shard.h"
+#include "crawl/url_owner.h"
 #include "crawl/wiring.h"
 #include "disk/manifest.h"
 #include "io/env.h"
@@ -49,12 +49,13 @@ Result<std::string> ShardDirFor(const std::vector<std::string>& dirs, const std:
   ASSIGN_OR_RETURN(const std::string url, CanonicalSeed(text, config));
   ASSIGN_OR_RETURN(const Manifest manifest, Manifest::Read(Env::Posix(), StateDirOf(dirs.front())));
   ASSIGN_OR_RETURN(const HashKey key, HashKeyStore::Read(manifest));
-  ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create(key));
+  ASSIGN_OR_RETURN(const bool phases, Shard::HasPhases(manifest));
   uint32_t owner = 0;
   for (const std::string& dir : dirs) {
     ASSIGN_OR_RETURN(const std::optional<ShardPlace> place, ReadShardPlace(Env::Posix(), dir));
     if (!place) continue;
-    owner = ShardOfDomain(domains.Key(url, HostKey(url, key)), place->shards);
+    ASSIGN_OR_RETURN(UrlOwner owners, UrlOwner::Create(key, {.shards = place->shards, .by_phases = phases}));
+    owner = owners.Of(url);
     if (place->shard == owner) return dir;
   }
   return Fail(ErrorCode::kNotFound,

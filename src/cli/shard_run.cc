@@ -10,9 +10,9 @@
 #include "cluster/node_exchange.h"
 #include "cluster/seed_stream.h"
 #include "crawl/engine.h"
-#include "crawl/partition.h"
-#include "crawl/pay_level.h"
+#include "crawl/phase_plan.h"
 #include "crawl/seed_list.h"
+#include "crawl/url_owner.h"
 #include "io/process.h"
 #include "url/link.h"
 
@@ -78,6 +78,11 @@ AloneOptions ShardRun::MakeAlone() {
                                             .window_bytes = window,
                                             .held = options_.held,
                                             .copied = [this] { return Copied(); }}};
+  if (options_.config.crawl.partition == Partition::kPhase) {
+    const PhasePlan plan = PhasePlan::Of(options_.config);
+    exchange.exchange.phase_clock = {
+        .allowed_ns = plan.clock_error_ns, .trust_ns = plan.trust_ns, .settle_ns = plan.settle_ns};
+  }
   AloneOptions alone;
   alone.place = {.shard = options_.shard, .shards = options_.settings->shards};
   alone.may_act = options_.held;
@@ -119,14 +124,15 @@ std::optional<uint64_t> ShardRun::Copied() const {
 
 Status ShardRun::WriteOwnSeeds(const EngineOptions& engine) {
   const ClusterSettings& settings = *options_.settings;
-  ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create(settings.key));
+  ASSIGN_OR_RETURN(UrlOwner owner,
+                   UrlOwner::Create(settings.key, {.shards = settings.shards,
+                                                   .by_phases = options_.config.crawl.partition == Partition::kPhase}));
   ASSIGN_OR_RETURN(SeedWriter writer, SeedWriter::Open(Env::Posix(), engine.state_dir, settings.key));
   const bool listed = settings.seeds > 0;
   // The scope of a shard asks for any host whether it is a seed's, unless it takes all of them.
   const bool all_names = options_.config.scope.mode != ScopeMode::kAny;
   const auto take = [&](std::string_view url) -> Status {
-    const uint64_t pld = domains.Key(url, HostKey(url, settings.key));
-    const bool own = ShardOfDomain(pld, settings.shards) == options_.shard;
+    const bool own = owner.Of(url) == options_.shard;
     if (own) RETURN_IF_ERROR(writer.Offer(url));
     if (listed && (own || all_names)) RETURN_IF_ERROR(writer.Keep(url));
     if (stopper_.stopped()) return Fail(ErrorCode::kClosed, "stopped while the seeds were read");

@@ -22,7 +22,8 @@ std::string EncodeShardStatus(const ShardStatus& status) {
                                  {"at_gate", progress.at_gate},
                                  {"unanswered", progress.unanswered},
                                  {"in_flight", progress.in_flight},
-                                 {"checkpoints", progress.checkpoints}};
+                                 {"checkpoints", progress.checkpoints},
+                                 {"phases", PhasesToJson(progress.phases)}};
   if (const auto& counters = status.counters) {
     json["links_sent"] = counters->messages_sent;
     json["links_taken"] = counters->messages_taken;

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/crawl_dir.h"
 #include "cli/crawl_place.h"
+#include "cli/phase_words.h"
 #include "cli/shard_dirs.h"
 #include "cli/status_file.h"
 #include "cli/verb_app.h"
@@ -127,6 +128,9 @@ void PrintTable(const Json& status, const std::string& dir, bool running) {
                Counted(forgotten, "host"));
   }
   if (const uint64_t shards = status.value("shards", 1ULL); shards > 1) fmt::print("  shards     {}\n", shards);
+  if (status.contains("phases") && status["phases"].is_object()) {
+    fmt::print("  phases     {}\n", PhaseWords(status["phases"], running));
+  }
   if (status.value("turns", 0ULL) > 0) {
     const std::string part = status.value("longest_turn_in", "");
     fmt::print("  turns      p50 {:.0f} us, p99 {:.0f} us, longest {:.1f} ms{} in the last run\n",
@@ -188,6 +192,9 @@ int StatusOfShards(const std::string& dir, const std::vector<std::string>& shard
     fmt::print("  {}: {}{}, {}, {} waiting\n", status.value("directory", "?"), status.value("state", "?"),
                status.value("process_running", false) ? "" : " (no process works on it)",
                Counted(status.value("pages", 0ULL), "page"), status.value("waiting", 0ULL));
+    if (status.contains("phases") && status["phases"].is_object()) {
+      fmt::print("    phases   {}\n", PhaseWords(status["phases"], status.value("process_running", false)));
+    }
   }
   fmt::print("  more       portolan status {}\n", shards.front());
   return kExitOk;

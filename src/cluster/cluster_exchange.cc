@@ -46,6 +46,7 @@ void ClusterExchange::BeginCheckpoint(bool idle) {
 bool ClusterExchange::WantsCheckpoint(bool idle) const { return impl_->boxes.WantsCheckpoint(idle); }
 void ClusterExchange::Note(const Here& here) { impl_->boxes.Note(here); }
 ShardExchange::Elsewhere ClusterExchange::elsewhere() const { return impl_->boxes.elsewhere(); }
+std::optional<PhaseTime> ClusterExchange::phase_time() const { return impl_->boxes.phase_time(); }
 Status ClusterExchange::status() const { return impl_->boxes.status(); }
 
 int64_t ClusterExchange::Work() { return impl_->wire.Work(); }

@@ -26,6 +26,9 @@
 // Fencing. Everything carries the epoch of the claim. When Options::held says no, nothing is sent any more, status() is
 // kClosed for good, and the owner must stop the engine. Losses (a stream that was deleted or went back) are kCorrupt.
 //
+// Phases. With Options::phase_clock the worker asks the server for its time (phase_clock.h), which the driver gives to
+// the shard. While it is not known well enough Trouble() says so.
+//
 // Thread: the interface of ShardExchange as it says; Work one thread; counters and Trouble any.
 // Memory bound: per receiver out_bytes, one batch being written and window_bytes; in_bytes and one fetch of what came;
 // raises, robots.txt requests and the links of one page beyond these bounds; during a flush the outbox, which is at
@@ -68,6 +71,7 @@ class ClusterExchange : public ShardExchange {
   bool WantsCheckpoint(bool idle) const override;
   void Note(const Here& here) override;
   Elsewhere elsewhere() const override;
+  std::optional<PhaseTime> phase_time() const override;
   Status status() const override;
 
   // ---- the worker

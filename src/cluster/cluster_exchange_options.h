@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "cluster/phase_clock.h"
 #include "io/clock.h"
 
 namespace portolan {
@@ -25,6 +26,8 @@ struct ClusterExchangeOptions {
   int64_t ack_wait_ns = 5 * kSecond;
   int64_t full_wait_ns = 200 * kMillisecond;
   int64_t report_ns = kSecond;  // between two reports, and two looks at those of the other shards
+  // With phases: how well their clock must be known. None: no time is asked for.
+  std::optional<PhaseClockOptions> phase_clock = {};
   // Does this process still hold the shard, in that epoch? None: always. Any thread.
   std::function<bool()> held;
   // Up to which number of the own stream a copy of this shard on another node has taken: what is newer stays in the
@@ -52,6 +55,7 @@ struct ExchangeCounters {
   uint64_t notices_sent = 0;
   uint64_t notices_taken = 0;
   uint64_t notices_bad = 0;  // datagrams that were refused
+  uint64_t clock_jumps = 0;  // of the server's clock, as far as phases saw them
 };
 
 }  // namespace portolan

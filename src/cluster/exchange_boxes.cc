@@ -15,6 +15,7 @@ ExchangeBoxes::ExchangeBoxes(const ClusterExchangeOptions& options)
       room_(options.shards),
       out_(options.shards) {
   for (std::atomic<bool>& room : room_) room = true;
+  if (options.phase_clock) phase_time_ = PhaseTime::Unknown();
 }
 
 // ---- the shard
@@ -163,6 +164,11 @@ Status ExchangeBoxes::status() const {
   return failed_;
 }
 
+std::optional<PhaseTime> ExchangeBoxes::phase_time() const {
+  const std::lock_guard lock(mutex_);
+  return phase_time_;
+}
+
 ExchangeCounters ExchangeBoxes::counters() const {
   const std::lock_guard lock(mutex_);
   return counters_;
@@ -220,6 +226,15 @@ void ExchangeBoxes::SetElsewhere(const ShardExchange::Elsewhere& elsewhere) {
     const std::lock_guard lock(mutex_);
     elsewhere_ = elsewhere;
   }
+  options_.wake_driver();
+}
+
+void ExchangeBoxes::SetPhaseTime(const PhaseTime& time) {
+  {
+    const std::lock_guard lock(mutex_);
+    phase_time_ = time;
+  }
+  options_.wake_shard();
   options_.wake_driver();
 }
 

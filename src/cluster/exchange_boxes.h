@@ -51,6 +51,7 @@ class ExchangeBoxes : public ExchangePort {
   bool WantsCheckpoint(bool idle) const;
   void Note(const ShardExchange::Here& here);
   ShardExchange::Elsewhere elsewhere() const;
+  std::optional<PhaseTime> phase_time() const;
   Status status() const;
   ExchangeCounters counters() const;
   std::string trouble() const;
@@ -73,6 +74,8 @@ class ExchangeBoxes : public ExchangePort {
   void SetRoom(uint32_t to, bool room);
   void SetAllStored(bool stored) { all_stored_ = stored; }
   void SetElsewhere(const ShardExchange::Elsewhere& elsewhere);
+  // The phases' clock, when it is known better: shard and driver are woken.
+  void SetPhaseTime(const PhaseTime& time);
   void Fail(const Error& error);
   void SetTrouble(std::string trouble);
   template <typename Change>
@@ -118,6 +121,7 @@ class ExchangeBoxes : public ExchangePort {
   std::vector<AddressMail> notices_;
   ShardExchange::Here here_;
   ShardExchange::Elsewhere elsewhere_{.done = false, .only_waits = false};
+  std::optional<PhaseTime> phase_time_;
   Status failed_;
   std::string trouble_;
   ExchangeCounters counters_;

@@ -48,6 +48,7 @@ ExchangeWire::ExchangeWire(Env& env, std::string dir, LinkTransport& transport, 
       open_since_ns_(options.shards, 0),
       detector_(options.shards) {
   described_.name = described_.kind = kSection;
+  if (options.phase_clock) clock_.emplace(*options.phase_clock);
 }
 
 ExchangeWire::~ExchangeWire() { transport_.SetWake({}); }
@@ -125,6 +126,7 @@ int64_t ExchangeWire::Work() {
   if (transport_.status().state == TransportState::kAway) return kAwayNs;
   int64_t next_ns = std::min(report_at_ns_, sender_->NextPump());
   if (boxes_.HasRoomIn()) next_ns = std::min(next_ns, receiver_->NextLook());
+  if (clock_) next_ns = std::min(next_ns, ask_at_ns_);
   for (const int64_t since_ns : open_since_ns_) {
     if (since_ns > 0) next_ns = std::min(next_ns, since_ns + options_.flush_ns);
   }
@@ -149,6 +151,7 @@ Status ExchangeWire::Step(bool* busy) {
   if (now_ns >= report_at_ns_ && transport_.status().state == TransportState::kConnected) {
     RETURN_IF_ERROR(Report(now_ns));
   }
+  if (clock_) AskTime();
   return Receive(busy);
 }
 
@@ -280,8 +283,27 @@ void ExchangeWire::ReadReports() {
   }
 }
 
+// For phases. An answer that does not come is asked for again.
+void ExchangeWire::AskTime() {
+  const int64_t now_ns = transport_.NowNs();
+  const bool asks = now_ns >= ask_at_ns_ && transport_.status().state == TransportState::kConnected;
+  if (asks) {
+    ask_at_ns_ = clock_->NextAsk(now_ns);
+    if (const auto answer = transport_.AskTime()) clock_->Add(*answer);
+  } else if (now_ns < phase_time_.until_ns) {
+    return;
+  }
+  const PhaseTime time = clock_->Read(transport_.NowNs());
+  if (time == phase_time_) return;
+  phase_time_ = time;
+  boxes_.SetPhaseTime(time);
+}
+
 void ExchangeWire::ShowState() {
   std::string trouble;
+  if (clock_ && !phase_time_.IsGood(transport_.NowNs())) {
+    trouble = "nothing is fetched until the phases' clock is known well enough";
+  }
   uint64_t batches = 0;
   for (uint32_t to = 0; to < options_.shards; ++to) {
     if (to == options_.shard) continue;
@@ -299,6 +321,7 @@ void ExchangeWire::ShowState() {
     counters.duplicates = receiver_->duplicates();
     counters.old_epochs = receiver_->old_epochs();
     counters.foreign = receiver_->foreign();
+    counters.clock_jumps = clock_ ? clock_->jumps() : 0;
     counters.spilled = sender_->spilled();
     counters.spill_bytes = sender_->spilled_bytes();
   });

@@ -29,6 +29,7 @@
 #include "cluster/link_sender.h"
 #include "cluster/link_transport.h"
 #include "cluster/notice_mail.h"
+#include "cluster/phase_clock.h"
 #include "disk/manifest.h"
 #include "disk/queue.h"
 #include "io/env.h"
@@ -68,6 +69,7 @@ class ExchangeWire : private Checkpointable {
   Status Receive(bool* busy);
   Status Report(int64_t now_ns);
   void ReadReports();
+  void AskTime();
   void ShowState();
 
   Env& env_;
@@ -85,10 +87,13 @@ class ExchangeWire : private Checkpointable {
   NoticeFilter filter_;
   std::vector<int64_t> open_since_ns_;  // by receiver: when its batch was begun; 0: it is empty
   EndDetector detector_;
-  ShardReport report_;        // as it was written last, or will be
-  bool done_told_ = false;    // the report that says so is stored
-  int64_t report_at_ns_ = 0;  // when the next one is due
-  LinkPosition trim_to_;      // of the committed checkpoint
+  ShardReport report_;                           // as it was written last, or will be
+  bool done_told_ = false;                       // the report that says so is stored
+  int64_t report_at_ns_ = 0;                     // when the next one is due
+  std::optional<PhaseClock> clock_;              // with phases
+  PhaseTime phase_time_ = PhaseTime::Unknown();  // as the boxes have it
+  int64_t ask_at_ns_ = 0;                        // when the server is asked for its time
+  LinkPosition trim_to_;                         // of the committed checkpoint
   bool trim_wanted_ = false;
   Status failed_;
 

@@ -7,6 +7,7 @@
 //              answer, sooner or later.
 //   datagrams  from shard to shard, not stored: may be lost, late, out of order, or come twice
 //   reports    one value per shard, kept by the server; a later one replaces it
+//   the clock  the server's, for those who must agree on a time (phase_clock.h)
 //
 // A transport belongs to one process that holds one shard.
 //
@@ -60,6 +61,13 @@ enum class LinkFetch : uint8_t {
   kBroken,   // begin again
 };
 
+// What the server's calendar said, at some moment between the question and the answer (steady).
+struct ServerTime {
+  int64_t asked_ns = 0;
+  int64_t answered_ns = 0;
+  int64_t server_ns = 0;
+};
+
 class LinkTransport {
  public:
   static constexpr size_t kMaxTold = 4096;
@@ -99,6 +107,10 @@ class LinkTransport {
   virtual Status PutReport(std::string_view report) = 0;
   // kNotFound: that shard never wrote one.
   virtual Result<std::string> ReadReport(uint32_t shard) = 0;
+
+  // ---- the clock
+  // Asks the server for its time: a stamp that it gives, never this machine's calendar.
+  virtual Result<ServerTime> AskTime() = 0;
 
   // Called when there is something to take: answers, messages, datagrams. On any thread, which must
   // not wait for this transport. After another SetWake it is not called any more.

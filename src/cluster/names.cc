@@ -25,6 +25,7 @@ std::string MailSubject(std::string_view cluster, uint32_t shard) {
   return fmt::format("portolan.{}.mail.{}", cluster, shard);
 }
 std::string ReportKey(uint32_t shard) { return fmt::format("report.{}", shard); }
+std::string ClockKey(uint32_t shard) { return fmt::format("clock.{}", shard); }
 std::string CopySubject(std::string_view cluster, uint32_t shard) {
   return fmt::format("portolan.{}.copy.{}", cluster, shard);
 }

@@ -21,6 +21,8 @@ std::string LinkSubject(std::string_view cluster, uint32_t shard);
 // "portolan.NAME.mail.K": datagrams to that shard. "report.K": a key of the bucket.
 std::string MailSubject(std::string_view cluster, uint32_t shard);
 std::string ReportKey(uint32_t shard);
+// "clock.K": a key of the bucket that shard K writes to see when the server stores it.
+std::string ClockKey(uint32_t shard);
 // "portolan.NAME.copy.K": where the holder of a shard is asked for its files.
 std::string CopySubject(std::string_view cluster, uint32_t shard);
 

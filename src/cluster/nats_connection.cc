@@ -4,8 +4,6 @@
 #include <nats/nats.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <vector>
 
@@ -19,7 +17,6 @@ struct NatsConnection::State {
   explicit State(const Clock& c) : clock(c) {}
   const Clock& clock;
   std::mutex mutex;
-  std::condition_variable changed;
   NatsStatus status;  // guarded by mutex
 
   void Set(NatsState state, std::string reason) {
@@ -29,7 +26,6 @@ struct NatsConnection::State {
     status.state = state;
     status.since_ns = clock.NowNs();
     if (!reason.empty() || state == NatsState::kConnected) status.reason = std::move(reason);
-    changed.notify_all();
   }
 };
 
@@ -129,11 +125,6 @@ NatsConnection::~NatsConnection() {
 NatsStatus NatsConnection::status() const {
   const std::lock_guard lock(state_->mutex);
   return state_->status;
-}
-
-void NatsConnection::WaitWhile(NatsState state, int64_t max_wait_ns) const {
-  std::unique_lock lock(state_->mutex);
-  state_->changed.wait_for(lock, std::chrono::nanoseconds(max_wait_ns), [&] { return state_->status.state != state; });
 }
 
 Result<std::unique_ptr<NatsConnection>> NatsConnection::Connect(const NatsOptions& options, const Clock& clock,

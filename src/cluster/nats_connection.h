@@ -9,7 +9,7 @@
 //   the server hangs up after the TLS handshake          an Error at the third time: it wants our certificate
 //   refused while connecting again                       kClosed, with the reason
 //
-// Thread: status and WaitWhile any; the rest one owner. A call that asks the server waits at most Options::request_ns.
+// Thread: status any; the rest one owner. A call that asks the server waits at most Options::request_ns.
 // Memory bound: pending_bytes of what is sent while the server is away, and per subscription pending_messages.
 
 #pragma once
@@ -71,8 +71,6 @@ class NatsConnection {
   NatsConnection& operator=(const NatsConnection&) = delete;
 
   NatsStatus status() const;
-  // Waits until the state is no longer `state`, at most so long.
-  void WaitWhile(NatsState state, int64_t max_wait_ns) const;
   const Clock& clock() const { return clock_; }
   int64_t request_ns() const { return options_.request_ns; }
   __natsConnection* handle() const { return connection_; }

@@ -247,4 +247,26 @@ Result<std::string> NatsTransport::ReadReport(uint32_t shard) {
                      static_cast<size_t>(std::max(0, kvEntry_ValueLen(entry))));
 }
 
+// ---- the clock
+
+// The server stamps what it stores. So the stamp of a value that was written between these two moments is its time
+// then; reading it back may take as long as it likes.
+Result<ServerTime> NatsTransport::AskTime() {
+  RETURN_IF_ERROR(OpenBucket());
+  const std::string key = ClockKey(options_.shard);
+  ServerTime time{.asked_ns = NowNs()};
+  uint64_t revision = 0;
+  natsStatus s = kvStore_PutString(&revision, store_, key.c_str(), "");
+  time.answered_ns = NowNs();
+  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, "asking for the time"));
+  kvEntry* entry = nullptr;
+  s = kvStore_Get(&entry, store_, key.c_str());
+  const std::unique_ptr<kvEntry, void (*)(kvEntry*)> owner(entry, kvEntry_Destroy);
+  if (s != NATS_OK) return std::unexpected<Error>(NatsError(s, 0, "asking for the time"));
+  // Another process that holds, or held, the shard wrote as well; or a replica answered that is behind.
+  if (kvEntry_Revision(entry) != revision) return Fail(ErrorCode::kClosed, "asking for the time: an older stamp");
+  time.server_ns = kvEntry_Created(entry);
+  return time;
+}
+
 }  // namespace portolan

@@ -51,6 +51,7 @@ class NatsTransport : public LinkTransport {
   Status Trim(uint64_t sequence) override;
   void Tell(uint32_t to, std::string_view datagram) override;
   std::vector<std::string> TakeTold() override;
+  Result<ServerTime> AskTime() override;
   Status PutReport(std::string_view report) override;
   Result<std::string> ReadReport(uint32_t shard) override;
   void SetWake(std::function<void()> wake) override;

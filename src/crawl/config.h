@@ -48,6 +48,12 @@ enum class ScopeMode : uint8_t {
   kAny,     // nothing: every link is followed
 };
 
+// How a crawl is divided among its shards (docs/shards.md).
+enum class Partition : uint8_t {
+  kDomain,  // each registered domain belongs to one shard
+  kPhase,   // each URL does; shards take turns at the hosts, by the clock
+};
+
 // Which addresses of a name are looked up, and which are tried first.
 enum class IpPreference : uint8_t { kV4First, kV6First, kV4Only, kV6Only };
 
@@ -70,6 +76,11 @@ struct Config {
     bool via = true;
     bool continuous = false;
     uint64_t shards = 0;  // 0: one for each kLoopsPerShard fetch threads
+    Partition partition = Partition::kDomain;
+    // With Partition::kPhase (phase_plan.h):
+    uint64_t phases = 0;  // 0: as many as shards
+    Duration phase_period = std::chrono::hours(1);
+    Duration phase_gap = {};  // 0: what fetches, delays and clocks need
   } crawl;
 
   struct Scope {

@@ -9,8 +9,10 @@
 #include <string>
 
 #include "base/ascii.h"
+#include "base/units.h"
 #include "crawl/config.h"
 #include "crawl/config_fields.h"
+#include "crawl/phase_plan.h"
 #include "fetch/request_fields.h"
 #include "flow/address.h"
 #include "reputation/budget_function.h"
@@ -142,6 +144,41 @@ void CheckPoliteness(const Config& config, Problems& problems) {
       "must be 1 in a crawl of the open web (profile web, or scope any): higher values are only for your own sites");
 }
 
+// What knows something of a host or domain needs one place for it, which a crawl with phases has not.
+void CheckPhases(const Config& config, Problems& problems) {
+  const Config::Crawl& crawl = config.crawl;
+  if (crawl.partition != Partition::kPhase) {
+    problems.Expect(crawl.phases == 0, "crawl.phases", "is used only with crawl.partition = \"phase\": leave it out");
+    return;
+  }
+  const auto without = [](std::string_view set, std::string_view what) {
+    return fmt::format("must be {} with crawl.partition = \"phase\": {}", set, what);
+  };
+  problems.Expect(!config.budget.enabled, "budget.enabled", without("false", "no shard has a whole domain to judge"));
+  problems.Expect(!config.traps.enabled, "traps.enabled", without("false", "no shard has a whole host to judge"));
+  problems.Expect(config.content.duplicates != DuplicatePolicy::kSkip, "content.duplicates",
+                  without("\"mark\" or \"keep\"", "no shard knows all copies of a host"));
+  for (const Rule& rule : config.rules.rule) {
+    problems.Expect(
+        rule.action != RuleAction::kLimit, "rules.rule",
+        "cannot limit pages with crawl.partition = \"phase\", where no shard counts a whole host: leave out "
+        "rules with action = \"limit\"");
+  }
+  const PhasePlan plan = PhasePlan::Of(config);
+  const auto words = [](int64_t ns) { return FormatDuration(static_cast<double>(ns) * 1e-9); };
+  problems.Expect(
+      plan.partition.gap_ns >= plan.least_gap_ns, "crawl.phase_gap",
+      fmt::format("must be at least {}: fetch.total_timeout {}, politeness.max_delay {}, and 400 ms for clocks "
+                  "that differ. Make it longer, or 0, or these shorter",
+                  words(plan.least_gap_ns), words(config.fetch.total_timeout.count()),
+                  words(config.politeness.max_delay.count())));
+  problems.Expect(plan.partition.gap_ns < plan.partition.period_ns, "crawl.phase_period",
+                  fmt::format("must be longer than the gap of {} (crawl.phase_gap, or fetch.total_timeout {} and "
+                              "politeness.max_delay {} and 4 s): nothing would be fetched",
+                              words(plan.partition.gap_ns), words(config.fetch.total_timeout.count()),
+                              words(config.politeness.max_delay.count())));
+}
+
 void CheckBudget(const Config& config, Problems& problems) {
   const Config::Budget& budget = config.budget;
   if (const auto function = ParseBudgetFunction(budget.function); !function) {
@@ -242,6 +279,7 @@ Status ValidateConfig(const Config& config) {
   }
   CheckCrawlAndScope(config, problems);
   CheckPoliteness(config, problems);
+  CheckPhases(config, problems);
   CheckBudget(config, problems);
   CheckFetch(config, problems);
   CheckOutput(config, problems);

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "crawl/config_values.h"
 #include "crawl/partition.h"
+#include "crawl/phase_plan.h"
 #include "frontier/politeness.h"
 #include "rules/rule_file.h"
 
@@ -152,6 +153,17 @@ const std::vector<ConfigField>& ConfigFields() {
           crawl, shards, 0, kMaxShards,
           "Parts of the crawl that work side by side, each on a thread of its own with its own domains; 0 for one per "
           "six fetch threads. Fixed when the crawl begins."),
+      SETTING(
+          crawl, partition,
+          "How the crawl is divided among shards: domain (each has domains of its own) or phase (each has URLs of all "
+          "hosts and fetches from one group of hosts, a phase, at a time, in turns by the clock; docs/shards.md). "
+          "Fixed when the crawl begins, as the number and the period of phases are."),
+      NUMBER(crawl, phases, 0, kMostPhases,
+             "With partition = \"phase\": groups of hosts, at least as many as shards; 0: as many as shards."),
+      NUMBER(crawl, phase_period, seconds(1), days(30), "With partition = \"phase\": how long a turn lasts."),
+      NUMBER(crawl, phase_gap, seconds(0), days(30),
+             "With partition = \"phase\": how long nothing is fetched when a turn begins. At least fetch.total_timeout "
+             "and politeness.max_delay and 400ms for clocks that differ; 0: these two and 4s."),
 
       SETTING(scope, mode,
               "What a link must share with a seed: domain (the registered one), host, prefix, or any (nothing)."),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "crawl/config_fields.h"
+#include "crawl/phase_plan.h"
 #include "io/mem_env.h"
 
 namespace portolan {
@@ -171,6 +172,39 @@ TEST(ConfigTest, ProblemsAreAllNamed) {
     c.memory.total = Mebi(1);
   });
   EXPECT_EQ(two, "memory.total: must be from 128M to 1024T, not 1M; archive.level: must be from 1 to 12, not 13");
+}
+
+TEST(ConfigTest, WhatPhasesCannotDoIsRefusedAndTheirGapIsLongEnough) {
+  Config good = ForProfile(Profile::kSite);
+  ASSERT_TRUE(SetConfig(good, "crawl.partition=phase"));
+  EXPECT_TRUE(ValidateConfig(good)) << ValidateConfig(good).error().ToString();
+  const PhasePlan plan = PhasePlan::Of(good);
+  EXPECT_EQ(plan.partition.gap_ns, 424'000'000'000) << "2 and 5 minutes, and 4 s";
+  EXPECT_EQ(plan.clock_error_ns, 1'000'000'000);
+  EXPECT_EQ(plan.partition.phases, 0U);
+  ASSERT_TRUE(SetConfig(good, "crawl.phase_gap=420400ms"));
+  EXPECT_TRUE(ValidateConfig(good)) << ValidateConfig(good).error().ToString();
+  EXPECT_EQ(PhasePlan::Of(good).clock_error_ns, PhasePlan::kLeastClockErrorNs);
+  const auto refused = [&](std::string_view setting) {
+    Config config = good;
+    EXPECT_TRUE(SetConfig(config, setting)) << setting;
+    const Status status = ValidateConfig(config);
+    return status ? std::string("nothing is wrong") : status.error().message();
+  };
+  for (const auto& [setting, message] :
+       {std::pair{"crawl.phase_gap=420399ms", "crawl.phase_gap: must be at least 7 m 00 s"},
+        {"politeness.max_delay=301s", "crawl.phase_gap: must be at least"},
+        {"fetch.total_timeout=121s", "crawl.phase_gap: must be at least"},
+        {"crawl.phase_period=7m", "crawl.phase_period: must be longer than the gap"},
+        {"budget.enabled=true", "budget.enabled: must be false"},
+        {"traps.enabled=true", "traps.enabled: must be false"},
+        {"content.duplicates=skip", "content.duplicates: must be"},
+        {"rules.rule=[{action='limit', pages_per_host=10}]", "rules.rule: cannot limit pages"}}) {
+    EXPECT_TRUE(refused(setting).starts_with(message)) << setting << ": " << refused(setting);
+  }
+  Config domains = ForProfile(Profile::kSite);
+  ASSERT_TRUE(SetConfig(domains, "crawl.phases=3"));
+  EXPECT_FALSE(ValidateConfig(domains)) << "phases without the partition";
 }
 
 TEST(ConfigTest, RangesHoldWhereverTheValueComesFrom) {

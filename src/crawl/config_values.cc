@@ -33,6 +33,7 @@ constexpr std::array<Word<ScopeMode>, 4> kScopeModes = {{{"domain", ScopeMode::k
                                                          {"host", ScopeMode::kHost},
                                                          {"prefix", ScopeMode::kPrefix},
                                                          {"any", ScopeMode::kAny}}};
+constexpr std::array<Word<Partition>, 2> kPartitions = {{{"domain", Partition::kDomain}, {"phase", Partition::kPhase}}};
 constexpr std::array<Word<DuplicatePolicy>, 3> kDuplicatePolicies = {
     {{"keep", DuplicatePolicy::kKeep}, {"mark", DuplicatePolicy::kMark}, {"skip", DuplicatePolicy::kSkip}}};
 constexpr std::array<Word<NearPolicy>, 3> kNearPolicies = {
@@ -197,6 +198,7 @@ Status ReadSetting(const toml::node& node, CanonicalRules& value) {
 
 Status ReadSetting(const toml::node& node, Profile& value) { return ReadWord(node, kProfiles, value); }
 Status ReadSetting(const toml::node& node, ScopeMode& value) { return ReadWord(node, kScopeModes, value); }
+Status ReadSetting(const toml::node& node, Partition& value) { return ReadWord(node, kPartitions, value); }
 Status ReadSetting(const toml::node& node, DuplicatePolicy& value) { return ReadWord(node, kDuplicatePolicies, value); }
 Status ReadSetting(const toml::node& node, NearPolicy& value) { return ReadWord(node, kNearPolicies, value); }
 Status ReadSetting(const toml::node& node, IpPreference& value) { return ReadWord(node, kIpPreferences, value); }
@@ -257,6 +259,7 @@ std::string PrintSetting(CanonicalRules value) {
 
 std::string PrintSetting(Profile value) { return Quoted(NameOf(value, kProfiles)); }
 std::string PrintSetting(ScopeMode value) { return Quoted(NameOf(value, kScopeModes)); }
+std::string PrintSetting(Partition value) { return Quoted(NameOf(value, kPartitions)); }
 std::string PrintSetting(DuplicatePolicy value) { return Quoted(NameOf(value, kDuplicatePolicies)); }
 std::string PrintSetting(NearPolicy value) { return Quoted(NameOf(value, kNearPolicies)); }
 std::string PrintSetting(IpPreference value) { return Quoted(NameOf(value, kIpPreferences)); }

@@ -26,6 +26,7 @@ Driver::Driver(Owner& owner, const Parts& parts, const DriverOptions& options)
       exchange_(parts.exchange),
       others_(parts.others),
       options_(options),
+      own_phase_time_({.offset_ns = clock_.UnixNs() - clock_.NowNs()}),
       seats_(shards_.size()) {
   for (uint32_t i = 0; i < shards_.size(); ++i) {
     for (const Checkpointable* part : shards_[i]->Checkpointables()) shard_of_[part] = i;
@@ -50,6 +51,7 @@ void Driver::Turn(uint32_t shard) {
 
 Status Driver::TakeTurn(uint32_t index, Moment now) {
   Shard& shard = *shards_[index];
+  shard.SetPhaseClock(PhaseClock());
   if (exchange_ != nullptr) {
     const ShardExchange::Mail mail = exchange_->TakeMail(shard.number());
     for (const AddressMail& notice : mail.notices) shard.OnAddressNotice(notice, now);
@@ -65,6 +67,10 @@ Status Driver::TakeTurn(uint32_t index, Moment now) {
   }
   RETURN_IF_ERROR(seats_[index].inbox.HandOver(shard, now));
   return shard.OnTick(now);
+}
+
+PhaseTime Driver::PhaseClock() const {
+  return (exchange_ == nullptr ? std::nullopt : exchange_->phase_time()).value_or(own_phase_time_);
 }
 
 // True if the driver's thread must look at the shard. Each change is reported once.
@@ -166,6 +172,7 @@ void Driver::LookAtShards() {
   }
   ShareOutage();
   NoteOutage(outage);
+  NotePhaseClock();
   if (limited && !std::exchange(limited_, true)) WakeShards();  // the other shards end as well
 }
 
@@ -230,6 +237,24 @@ void Driver::NoteOutage(std::string_view what) {
     Log(LogLevel::kInfo, "the network is back: going on", {{"paused_s", (now - outage_ns_) / 1'000'000'000}});
   }
   outage_ = what;
+}
+
+void Driver::NotePhaseClock() {
+  const int64_t now = clock_.NowNs();
+  const PhaseTime time = PhaseClock();
+  const bool good = time.IsGood(now);
+  if (good == phase_clock_good_) return;
+  phase_clock_good_ = good;
+  if (good) {
+    Log(LogLevel::kInfo, "the phases' clock is known: going on",
+        {{"waited_s", (now - phase_clock_ns_) / 1'000'000'000}, {"error_ms", time.error_ns / 1'000'000}});
+    return;
+  }
+  if (std::exchange(phase_clock_ns_, now) == 0) {
+    Log(LogLevel::kInfo, "nothing is fetched until the phases' clock is known well enough", {});
+  } else {
+    Log(LogLevel::kWarn, "nothing is fetched: the phases' clock is not known well enough any more", {});
+  }
 }
 
 // On the open web dead hosts are normal and not worth a message.

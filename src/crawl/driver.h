@@ -24,6 +24,9 @@
 // says when all are done; it decides that by what was committed, so a checkpoint is written soon after the shards here
 // have become idle, but so rarely that these checkpoints take a twentieth of the time.
 //
+// A crawl with phases needs a clock for them (frontier/phase_partition.h). If all of the crawl is in this process, that
+// is the steady clock from the calendar of the moment when it was opened, so setting the calendar swaps nothing.
+//
 // Thread: Turn(i), WantsPages(i), AddPages(i), OnResolved(i) and NextTurn(i) run on the thread of shard i, which the
 // owner stops while the shard is held (Owner::Hold). Everything else runs on the driver's thread. The two threads may
 // be the same.
@@ -168,6 +171,8 @@ class Driver {
   void WakeShards();
   void LookAtShards();
   void LookElsewhere();
+  PhaseTime PhaseClock() const;
+  void NotePhaseClock();
   bool Idle() const;
   void NoteTroubles(Shard& shard);
   void ShareOutage();
@@ -198,6 +203,7 @@ class Driver {
   ShardExchange* const exchange_;
   const std::vector<Checkpointable*> others_;
   const DriverOptions options_;
+  const PhaseTime own_phase_time_;  // from the calendar of the moment when the crawl was opened
   std::vector<Seat> seats_;
   std::unordered_map<const Checkpointable*, uint32_t>
       shard_of_;  // for structures that belong to a shard; never iterated
@@ -232,6 +238,8 @@ class Driver {
   std::string outage_;
   int64_t outage_ns_ = 0;  // since when
   bool shortage_told_ = false;
+  bool phase_clock_good_ = true;  // what was told of it
+  int64_t phase_clock_ns_ = 0;    // since when it is not
   uint64_t troubles_told_ = 0;
 };
 

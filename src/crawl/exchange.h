@@ -37,6 +37,7 @@
 
 #include "disk/manifest.h"
 #include "flow/address_notice.h"
+#include "frontier/phase_partition.h"
 
 namespace portolan {
 
@@ -94,6 +95,9 @@ class ShardExchange {
   virtual void BeginCheckpoint(bool /*idle*/) {}
   // True if others wait for a checkpoint of what is here, which is idle or not.
   virtual bool WantsCheckpoint(bool /*idle*/) const { return false; }
+  // With phases: their clock, which all processes of the crawl share; nothing: there is only this process, and its own
+  // clock does. Also called on the shard's thread.
+  virtual std::optional<PhaseTime> phase_time() const { return std::nullopt; }
   // An error: this process may not or cannot go on.
   virtual Status status() const { return {}; }
 };

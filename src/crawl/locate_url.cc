@@ -12,6 +12,7 @@
 #include "crawl/pay_level.h"
 #include "crawl/seed_list.h"
 #include "crawl/shard.h"
+#include "crawl/url_owner.h"
 #include "disk/block_file.h"
 #include "disk/committed.h"
 #include "disk/drum.h"
@@ -56,7 +57,7 @@ struct Names {
 
 class Search {
  public:
-  // `shard` is the one that owns the URL's domain.
+  // `shard` is the one that owns the URL.
   Search(Env& env, const Manifest& manifest, const HashKey& key, uint32_t shard, std::string_view url,
          const LocateOptions& options)
       : env_(env), manifest_(manifest), key_(key), url_(url), options_(options), names_(shard) {
@@ -443,9 +444,10 @@ Result<UrlWhereabouts> LocateUrl(Env& env, std::string_view url, const LocateOpt
   UrlWhereabouts found;
   RETURN_IF_ERROR(WithCommitted(env, options.state_dir, [&](const Manifest& manifest) -> Status {
     ASSIGN_OR_RETURN(const HashKey key, HashKeyStore::Read(manifest));
-    ASSIGN_OR_RETURN(PayLevelDomains domains, PayLevelDomains::Create(key));
     ASSIGN_OR_RETURN(const uint32_t shards, Shard::CountIn(manifest));
-    const uint32_t shard = ShardOfDomain(domains.Key(url, HostKey(url, key)), std::max(1U, shards));
+    ASSIGN_OR_RETURN(const bool phases, Shard::HasPhases(manifest));
+    ASSIGN_OR_RETURN(UrlOwner owner, UrlOwner::Create(key, {.shards = std::max(1U, shards), .by_phases = phases}));
+    const uint32_t shard = owner.Of(url);
     Search search(env, manifest, key, shard, url, options);
     ASSIGN_OR_RETURN(found, search.Run());
     found.shards = std::max(1U, shards);

@@ -42,6 +42,13 @@ void AddShard(const Shard& shard, Moment now, CrawlProgress& picture) {
     picture.refresh += counts;
     picture.continuous = shard.ComesBack();
   }
+  if (const auto phase = shard.Phase(now)) {
+    picture.phases.number = phase->phases;
+    picture.phases.clock_good = phase->good;
+    if (phase->good) picture.phases.groups.push_back(phase->group ? int64_t{*phase->group} : -1);
+    picture.phases.next_s = static_cast<double>(phase->next_ns) * 1e-9;
+    picture.phases.error_ms = static_cast<double>(phase->error_ns) * 1e-6;
+  }
   picture.hosts += shard.frontier().counts().hosts;
   picture.rules_reads += shard.gate().rules_reads();
   picture.rules_reads_at_fetch += shard.gate().rules_reads_at_fetch();

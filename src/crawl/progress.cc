@@ -93,6 +93,15 @@ std::string Counted(uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+nlohmann::ordered_json PhasesToJson(const PhaseState& phases) {
+  if (phases.number == 0) return nullptr;
+  return {{"number", phases.number},
+          {"clock_good", phases.clock_good},
+          {"groups", phases.groups},
+          {"next_s", phases.next_s},
+          {"error_ms", phases.error_ms}};
+}
+
 std::string ProgressToJson(const CrawlProgress& progress) {
   const CrawlCounts& counts = progress.counts;
   nlohmann::ordered_json json;
@@ -167,6 +176,7 @@ std::string ProgressToJson(const CrawlProgress& progress) {
   json["checkpoint_longest_ms"] = progress.checkpoint_longest_ms;
   json["turns"] = progress.turns;
   json["shards"] = progress.shards;
+  json["phases"] = PhasesToJson(progress.phases);
   json["turn_p50_us"] = progress.turn_p50_us;
   json["turn_p99_us"] = progress.turn_p99_us;
   json["turn_max_ms"] = progress.turn_max_ms;

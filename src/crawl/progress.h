@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,15 @@ struct LeftOut {
   uint64_t count = 0;
   std::string what;     // follows the count: "links deeper than 100"
   std::string setting;  // "crawl.max_depth"
+};
+
+// Of a crawl that is divided by phases (docs/shards.md).
+struct PhaseState {
+  uint32_t number = 0;          // 0: divided by domains
+  bool clock_good = true;       // false: nothing is fetched
+  std::vector<int64_t> groups;  // that are fetched from now, by shard here; -1: none, between two turns
+  double next_s = 0;            // until that changes
+  double error_ms = 0;          // of the phases' clock
 };
 
 struct CrawlProgress {
@@ -45,6 +55,7 @@ struct CrawlProgress {
   RefreshCounts refresh;                 // what visits found, since the crawl began
   uint64_t hosts = 0;                    // in the frontier's memory
   uint32_t shards = 1;
+  PhaseState phases;
   uint64_t rss_bytes = 0;
   uint64_t checkpoints = 0;          // of this run
   double checkpoint_longest_ms = 0;  // the longest time for which one held up the crawl, except at its begin and end
@@ -101,6 +112,8 @@ struct CrawlRates {
   double eta_s = -1;  // until the nearest limit; -1: unknown
 };
 CrawlRates RatesBetween(const CrawlProgress& before, const CrawlProgress& after);
+
+nlohmann::ordered_json PhasesToJson(const PhaseState& phases);  // null: divided by domains
 
 // One JSON object with the same keys for `status DIR --json`, the status file and the summary at the end.
 std::string ProgressToJson(const CrawlProgress& progress);

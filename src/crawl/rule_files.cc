@@ -44,6 +44,12 @@ Result<std::shared_ptr<const RuleSet>> LoadRuleSet(Env& env, const Config& confi
   }
   if (rules.empty()) return std::shared_ptr<const RuleSet>();
   for (const Rule& rule : rules) {
+    if (rule.action == RuleAction::kLimit && config.crawl.partition == Partition::kPhase) {
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("{}:{}: limits pages, which crawl.partition = \"phase\" cannot: no shard counts a whole "
+                              "host",
+                              rule.file, rule.line));
+    }
     if (rule.action != RuleAction::kRate || rule.delay_ns <= config.politeness.max_delay.count()) continue;
     return Fail(ErrorCode::kCorrupt, fmt::format("{}:{}: delay: is above politeness.max_delay, which bounds all delays",
                                                  rule.file, rule.line));

@@ -36,6 +36,7 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   if (options.phases) {
     RETURN_IF_ERROR(CheckPhases(options));
     options.phases->nodes = options.shards;
+    if (options.phases->phases == 0) options.phases->phases = options.shards;
     options.frontier.phases = options.phases;
     // Only one host in `phases` may be fetched from at a time.
     options.frontier.back_queues = static_cast<uint32_t>(std::min<uint64_t>(

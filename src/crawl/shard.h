@@ -120,6 +120,8 @@ class Shard : public Checkpointable {
     bool operator==(const Place&) const = default;
   };
   static Result<std::optional<Place>> AloneIn(const Manifest& manifest);
+  // Whether URLs are divided by phases, not by domains.
+  static Result<bool> HasPhases(const Manifest& manifest);
   uint32_t number() const { return options_.shard; }  // in the crawl
 
   // `url` is canonical. Seeds are in scope by definition, unless an exclusion matches them; known ones are ignored.
@@ -148,6 +150,18 @@ class Shard : public Checkpointable {
     network_.BelieveOutage(connections, names, now.now_ns);
     next_wake_ns_ = now.now_ns;
   }
+
+  // With phases: their clock, before the first turn and whenever it is known better. While it is not good nothing is
+  // fetched.
+  void SetPhaseClock(const PhaseTime& time);
+  struct PhaseView {
+    uint32_t phases = 0;
+    bool good = false;              // false: nothing is fetched, because the time is not known well enough
+    std::optional<uint32_t> group;  // that is fetched from now; none in a gap
+    int64_t next_ns = 0;            // until the group changes, or the gap ends
+    int64_t error_ns = 0;           // of the clock
+  };
+  std::optional<PhaseView> Phase(Moment now) const;  // nothing: divided by domains
 
   // The block lists have changed: from now on these are left out, whether found, waiting or to be found.
   void OnBlockList(std::shared_ptr<const BlockList> list, Moment now);
@@ -424,6 +438,7 @@ class Shard : public Checkpointable {
   NetworkGuard network_;
   std::optional<PayLevelDomains> domains_;  // none: this is the only shard
   std::optional<PhasePartition> phases_;    // then URLs are divided by it, not by domains
+  PhaseTime phase_time_ = PhaseTime::Unknown();
   std::unique_ptr<DiskQueue> seeds_;
   std::unique_ptr<DiskQueue> arrivals_;
   std::unique_ptr<UrlSeen> seen_;

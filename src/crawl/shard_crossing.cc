@@ -21,7 +21,7 @@ Status Shard::CheckPhases(const ShardOptions& options) {
   if (!options.phases) return {};
   const auto wrong = [](const std::string& what) { return Fail(ErrorCode::kInvalidArgument, "phases: " + what); };
   const PhasePartition::Options& phases = *options.phases;
-  if (phases.phases < options.shards) {
+  if (phases.phases != 0 && phases.phases < options.shards) {
     return wrong(
         fmt::format("{} are too few for {} shards: two would fetch from one host", phases.phases, options.shards));
   }
@@ -36,6 +36,25 @@ Status Shard::CheckPhases(const ShardOptions& options) {
     return wrong("not possible with budgets, traps, skipped duplicates, and rules that limit pages");
   }
   return {};
+}
+
+void Shard::SetPhaseClock(const PhaseTime& time) {
+  if (!phases_ || time == phase_time_) return;
+  phase_time_ = time;
+  if (time != PhaseTime::Unknown()) frontier_->SetPhaseClock(time.offset_ns);
+}
+
+std::optional<Shard::PhaseView> Shard::Phase(Moment now) const {
+  if (!phases_) return std::nullopt;
+  PhaseView view{
+      .phases = phases_->options().phases, .good = phase_time_.IsGood(now.now_ns), .error_ns = phase_time_.error_ns};
+  if (!view.good) return view;
+  const int64_t phase_ns = now.now_ns + phase_time_.offset_ns;
+  view.group = phases_->ActiveGroup(options_.shard, phase_ns);
+  const int64_t swap_ns = phases_->NextSwap(phase_ns);
+  const PhasePartition::Options& options = phases_->options();
+  view.next_ns = view.group ? swap_ns - phase_ns : swap_ns - options.period_ns + options.gap_ns - phase_ns;
+  return view;
 }
 
 // ---- sending

@@ -67,8 +67,8 @@ struct ShardOptions {
   uint32_t shard = 0;   // the index of this one
   bool alone = false;   // the only one in its directory and its engine; the others are in other processes
   // The crawl is divided by URLs and phases (frontier/phase_partition.h) and not by domains. `nodes` is set to
-  // `shards`. Not possible with budgets, traps, rules that limit pages, and duplicates that are skipped: what these
-  // know of a host or domain has one place.
+  // `shards`; 0 phases: as many as shards. Not possible with budgets, traps, rules that limit pages, and duplicates
+  // that are skipped: what these know of a host or domain has one place.
   std::optional<PhasePartition::Options> phases = std::nullopt;
   uint32_t connections = 256;  // fetches in flight
   uint32_t max_links = 1000;   // of one PageResult; this many must fit into an empty URLseen and an empty STAR

@@ -197,6 +197,10 @@ void Shard::UpdateWindow(bool dispatching, Moment now) {
 
 Status Shard::DispatchTasks(Moment now) {
   dry_ = false;
+  if (phases_ && !phase_time_.IsGood(now.now_ns)) {
+    if (now.now_ns < phase_time_.from_ns && phase_time_.from_ns < phase_time_.until_ns) WakeBy(phase_time_.from_ns);
+    return {};
+  }
   const NetworkGuard::Permit permit = network_.MayFetch(now.now_ns);
   if (!permit.fetch) {
     WakeBy(permit.again_ns);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "crawl/shard.h"
 
 namespace portolan {
@@ -13,6 +14,8 @@ namespace {
 constexpr const char* kName = "shard";
 constexpr const char* kAloneShard = "alone.shard";    // its number in the crawl
 constexpr const char* kAloneShards = "alone.shards";  // of the crawl
+constexpr const char* kPhases = "phases";
+constexpr const char* kPhasePeriod = "phase_period_ns";
 
 // Every count with its name, listed once for writing and reading.
 template <typename Counts, typename Each>
@@ -80,7 +83,10 @@ ManifestSection Shard::Describe() const {
     section.numbers[kAloneShard] = options_.shard;
     section.numbers[kAloneShards] = options_.shards;
   }
-  if (phases_) section.numbers["phases"] = phases_->options().phases;  // absent: divided by domains
+  if (phases_) {  // absent: divided by domains
+    section.numbers[kPhases] = phases_->options().phases;
+    section.numbers[kPhasePeriod] = static_cast<uint64_t>(phases_->options().period_ns);
+  }
   section.numbers["robots_open"] = robots_open_;
   section.numbers["running_ns"] = static_cast<uint64_t>(flushed_running_ns_);
   section.numbers["calendar_ns"] = static_cast<uint64_t>(flushed_calendar_ns_);
@@ -109,16 +115,31 @@ Result<std::optional<Shard::Place>> Shard::AloneIn(const Manifest& manifest) {
   return Place{static_cast<uint32_t>(shard), static_cast<uint32_t>(shards)};
 }
 
+Result<bool> Shard::HasPhases(const Manifest& manifest) {
+  ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(kName, kName));
+  return section != nullptr && section->numbers.contains(kPhases);
+}
+
 Status Shard::Restore(const Manifest& manifest) {
   ASSIGN_OR_RETURN(const ManifestSection* section, manifest.Find(ShardName(options_.seat(), kName), kName));
   if (section == nullptr) return {};
   is_new_ = false;
-  const auto phases = section->numbers.find("phases");
-  const uint64_t had = phases == section->numbers.end() ? 0 : phases->second;
-  if (had != (phases_ ? phases_->options().phases : 0)) {
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        fmt::format("the crawl was begun with {} phases, which cannot be changed (0: divided by domains)", had));
+  const auto number = [&](const std::string& name) {
+    const auto found = section->numbers.find(name);
+    return found == section->numbers.end() ? 0 : found->second;
+  };
+  if (const uint64_t had = number(kPhases); had != (phases_ ? phases_->options().phases : 0)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("the crawl was begun with {} phases (0: divided by domains), which cannot be changed: "
+                            "crawl.partition and crawl.phases must be as they were",
+                            had));
+  }
+  const uint64_t period = number(kPhasePeriod);
+  if (phases_ && period != static_cast<uint64_t>(phases_->options().period_ns)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("the crawl was begun with phases of {}, which cannot be changed: crawl.phase_period must "
+                            "be as it was",
+                            FormatDuration(static_cast<double>(period) * 1e-9)));
   }
   ForEachCount(counts_, [&](const std::string& name, uint64_t& count) {
     const auto found = section->numbers.find(name);

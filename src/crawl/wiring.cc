@@ -7,6 +7,7 @@
 
 #include "crawl/memory_plan.h"
 #include "crawl/partition.h"
+#include "crawl/phase_plan.h"
 #include "crawl/rule_files.h"
 #include "io/child_program.h"
 #include "io/process.h"
@@ -126,6 +127,7 @@ ShardOptions ShardOf(const Config& config, const MemoryPlan& memory, const std::
   shard.near.memory = std::max(memory.near, NearTable::kMinMemory);
 
   shard.refresh = RefreshOf(config);
+  if (config.crawl.partition == Partition::kPhase) shard.phases = PhasePlan::Of(config).partition;
 
   FrontierOptions& frontier = shard.frontier;
   frontier.memory = memory.frontier;
@@ -307,6 +309,9 @@ Result<EngineOptions> WireCrawl(const Config& config, const std::string& dir, co
     return Fail(ErrorCode::kInvalidArgument,
                 fmt::format("crawl.shards: {0} shards need {1}M of memory.total ({2}M each)", options.shards,
                             options.shards * kShardMebi, kShardMebi));
+  }
+  if (config.crawl.phases > 0 && config.crawl.phases < options.shards) {
+    return Fail(ErrorCode::kInvalidArgument, TooFewPhases(config.crawl.phases, options.shards));
   }
   options.seed_list = !config.crawl.seed_list.empty();
   options.block_lists = config.rules.block_lists;

@@ -113,7 +113,7 @@ Result<Dispatch> Frontier::Next(int64_t now_ns, int64_t unix_ns) {
   if (active_hosts() < options_.back_queues) RETURN_IF_ERROR(Pull(options_.pull_step, options_.back_queues));
 
   // An address that has expired is looked up again before the host is hit. A host whose turn is over, because its
-  // address was busy or the calendar has jumped, waits for the next one.
+  // address was busy or the phases' clock was put right, waits for the next one.
   uint32_t top = TopHost(now_ns);
   for (size_t i = 0; top != kNoHost; ++i) {
     const bool expired = hosts_[top].address_expires_ns <= now_ns;
@@ -280,9 +280,9 @@ int64_t Frontier::ReadyTime(const Host& host) const {
 }
 
 int64_t Frontier::TurnTime(const Host& host, int64_t time_ns) const {
-  if (!phases_ || time_ns == kNever) return time_ns;
-  const int64_t unix_ns = std::max(time_ns, now_ns_) + calendar_offset_ns_;
-  return phases_->NextTurn(options_.shard, phases_->GroupOf(host.key), unix_ns) - calendar_offset_ns_;
+  if (!phases_ || !phase_offset_ns_ || time_ns == kNever) return time_ns;
+  const int64_t phase_ns = std::max(time_ns, now_ns_) + *phase_offset_ns_;
+  return phases_->NextTurn(options_.shard, phases_->GroupOf(host.key), phase_ns) - *phase_offset_ns_;
 }
 
 void Frontier::SetTimer(uint32_t id, int64_t time_ns) { timers_.Push({time_ns, sequence_++, id}, HostPlace()); }

@@ -103,6 +103,10 @@ class Frontier : private Checkpointable {
   // kInvalidArgument for a URL without host. On an error the URL was not taken.
   Status Add(const UrlRecord& record);
 
+  // With phases: what the phases' clock says, as time to be added to the steady clock. Hosts whose turn was reckoned by
+  // another clock are put right when that turn comes. REQUIRED before the first Next.
+  void SetPhaseClock(int64_t offset_ns) { phase_offset_ns_ = offset_ns; }
+
   // What to do now. On an error nothing was dispatched and nothing is lost.
   Result<Dispatch> Next(int64_t now_ns, int64_t unix_ns);
 
@@ -273,6 +277,7 @@ class Frontier : private Checkpointable {
   uint64_t sequence_ = 0;
   int64_t now_ns_ = 0;                                  // of the last call
   int64_t calendar_offset_ns_ = 0;                      // unix_ns - now_ns, of the last call that had both
+  std::optional<int64_t> phase_offset_ns_;              // time of the phases' clock - now_ns
   int64_t quiet_until_ns_ = Workbench::kFreeSinceEver;  // new hosts are not hit before this time: see Restore
   std::string failed_;                                  // the record of the last kFail
   std::string scratch_;

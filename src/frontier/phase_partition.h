@@ -17,12 +17,27 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "base/check.h"
 #include "base/hash.h"
 
 namespace portolan {
+
+// The clock of the phases, as one node knows it: it comes from outside, and all nodes share it. Phase time is steady
+// time + offset_ns, wrong by at most error_ns. It may be used from from_ns on and before until_ns (steady time).
+struct PhaseTime {
+  int64_t offset_ns = 0;
+  int64_t error_ns = 0;
+  int64_t from_ns = std::numeric_limits<int64_t>::min();
+  int64_t until_ns = std::numeric_limits<int64_t>::max();
+
+  bool IsGood(int64_t now_ns) const { return now_ns >= from_ns && now_ns < until_ns; }
+  // There is none.
+  static PhaseTime Unknown() { return {.until_ns = std::numeric_limits<int64_t>::min()}; }
+  bool operator==(const PhaseTime&) const = default;
+};
 
 class PhasePartition {
  public:
@@ -42,31 +57,31 @@ class PhasePartition {
   uint32_t NodeOf(uint64_t url) const { return static_cast<uint32_t>(Mix64(url) % options_.nodes); }
   uint32_t GroupOf(uint64_t host) const { return static_cast<uint32_t>(Mix64(host ^ kHosts) % options_.phases); }
 
-  // When the node may fetch from hosts of that group: at that time (calendar), or the first one after it.
-  int64_t NextTurn(uint32_t node, uint32_t group, int64_t unix_ns) const {
-    const uint64_t period = PeriodOf(unix_ns);
+  // When the node may fetch from hosts of that group: at that time (of the phases' clock), or the first one after it.
+  int64_t NextTurn(uint32_t node, uint32_t group, int64_t phase_ns) const {
+    const uint64_t period = PeriodOf(phase_ns);
     const uint64_t ahead = (group + options_.phases - GroupInPeriod(node, period)) % options_.phases;
     const int64_t begin_ns = static_cast<int64_t>(period + ahead) * options_.period_ns + options_.gap_ns;
-    return ahead == 0 ? std::max(unix_ns, begin_ns) : begin_ns;
+    return ahead == 0 ? std::max(phase_ns, begin_ns) : begin_ns;
   }
   // The group of a node at that time. Between two periods there is none.
-  std::optional<uint32_t> ActiveGroup(uint32_t node, int64_t unix_ns) const {
-    if (PlaceInPeriod(unix_ns) < options_.gap_ns) return std::nullopt;
-    return GroupInPeriod(node, PeriodOf(unix_ns));
+  std::optional<uint32_t> ActiveGroup(uint32_t node, int64_t phase_ns) const {
+    if (PlaceInPeriod(phase_ns) < options_.gap_ns) return std::nullopt;
+    return GroupInPeriod(node, PeriodOf(phase_ns));
   }
   uint32_t GroupInPeriod(uint32_t node, uint64_t period) const {
     return static_cast<uint32_t>((node + period) % options_.phases);
   }
-  uint64_t PeriodOf(int64_t unix_ns) const { return static_cast<uint64_t>(unix_ns / options_.period_ns); }
+  uint64_t PeriodOf(int64_t phase_ns) const { return static_cast<uint64_t>(phase_ns / options_.period_ns); }
   // When the period of that time ends.
-  int64_t NextSwap(int64_t unix_ns) const { return unix_ns - PlaceInPeriod(unix_ns) + options_.period_ns; }
+  int64_t NextSwap(int64_t phase_ns) const { return phase_ns - PlaceInPeriod(phase_ns) + options_.period_ns; }
 
   const Options& options() const { return options_; }
 
  private:
   static constexpr uint64_t kHosts = 0x9e3779b97f4a7c15;  // so that a host's group says nothing of a node
 
-  int64_t PlaceInPeriod(int64_t unix_ns) const { return unix_ns % options_.period_ns; }
+  int64_t PlaceInPeriod(int64_t phase_ns) const { return phase_ns % options_.period_ns; }
 
   Options options_;
 };
