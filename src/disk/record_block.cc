@@ -117,7 +117,8 @@ void RecordBlockBuilder::Add(std::string_view record, uint32_t tag) {
   if (tag_width_ > 0) tags_.Push(static_cast<uint8_t>(tag));
   if (tag_width_ > 1) tags_.Push(static_cast<uint8_t>(tag >> 8));
   rests_.Append(record.data() + shared, rest);
-  texts_.Append(record.data(), record.size());
+  texts_.Append(record.data(), std::min(record.size(), kRemembered));
+  in_full_ += record.size();
   ends_.push_back(static_cast<uint32_t>(texts_.size()));
 }
 
@@ -132,6 +133,7 @@ void RecordBlockBuilder::Clear() {
   lengths_.Clear();
   rests_.Clear();
   texts_.Clear();
+  in_full_ = 0;
   ends_.clear();
 }
 

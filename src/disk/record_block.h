@@ -11,8 +11,9 @@
 //
 // A tag is a number of tag_width bytes (0, 1 or 2) that travels with its record and does not compress: DRUM's bucket.
 //
-// Thread: one owner. Memory bound: builder and reader hold the records of one block in full, usually two or three times
-// size(), at most eight; the owner closes the block when size() is what it wants.
+// Thread: one owner. Memory bound: the reader holds the records of one block in full, usually two or three times
+// size(), at most eight; the builder their first kRemembered bytes and the payload. The owner closes the block when
+// size() is what it wants.
 
 #pragma once
 
@@ -64,7 +65,7 @@ class RecordBlockBuilder {
   // The size that the payload would have now. It is larger when the decoded records are very much longer, so that a
   // block that is closed by its size is also bounded in memory, here and in its reader.
   size_t size() const {
-    return std::max(tags_.size() + lengths_.size() + rests_.size(), texts_.size() / kMaxExpansion);
+    return std::max(tags_.size() + lengths_.size() + rests_.size(), static_cast<size_t>(in_full_ / kMaxExpansion));
   }
 
   // The payload's parts; views into this, valid until the next Add, Finish or Clear.
@@ -74,7 +75,10 @@ class RecordBlockBuilder {
  private:
   static constexpr size_t kStarts = 256;      // beginnings that are remembered
   static constexpr size_t kMaxExpansion = 8;  // records in full over payload
+  // Of each record, for those behind it: URLs are shorter, and no two pages begin with the same text.
+  static constexpr size_t kRemembered = 4096;
 
+  // The beginning that is remembered.
   std::string_view Text(uint32_t record) const {
     const uint32_t begin = record == 0 ? 0 : ends_[record - 1];
     return {texts_.data() + begin, ends_[record] - begin};
@@ -84,7 +88,8 @@ class RecordBlockBuilder {
   GrowingBytes tags_;
   GrowingBytes lengths_;
   GrowingBytes rests_;
-  GrowingBytes texts_;            // the records in full
+  GrowingBytes texts_;            // what is remembered of the records
+  uint64_t in_full_ = 0;          // bytes of the records
   std::vector<uint32_t> ends_;    // of each in texts_
   std::vector<uint32_t> starts_;  // by hash of a beginning: the last record that had it, plus 1
   std::string plain_;

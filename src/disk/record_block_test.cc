@@ -82,6 +82,27 @@ TEST(RecordBlockTest, NeighboursShareTheirBeginning) {
   EXPECT_LT(builder.size(), 100 * 6U);
 }
 
+TEST(RecordBlockTest, LongRecordsShareWhatIsRememberedAndBoundTheBlock) {
+  const std::string alike(10'000, 'x');
+  RecordBlockBuilder builder;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 40; ++i) builder.Add(expected.emplace_back(alike + std::to_string(i)));
+  EXPECT_GE(builder.size(), 40 * alike.size() / 8) << "the reader holds them in full";
+  std::string payload;
+  const Block block = AsBlock(builder.Finish(1), payload);
+  EXPECT_LT(payload.size(), 40 * 6000U + alike.size()) << "4,096 bytes of each are shared";
+  RecordBlockReader reader;
+  reader.Start(block, 0);
+  for (const std::string& record : expected) {
+    ASSERT_TRUE(reader.Next());
+    ASSERT_EQ(reader.record(), record);
+  }
+  EXPECT_FALSE(reader.Next());
+  builder.Clear();
+  builder.Add("a");
+  EXPECT_LT(builder.size(), 10U) << "a new block begins with nothing";
+}
+
 TEST(RecordBlockTest, AnyBytesEndTheWalkWithoutHarm) {
   Rng rng(5);
   RecordBlockBuilder builder(1);

@@ -1,6 +1,7 @@
 #include "flow/output_records.h"
 
 #include <array>
+#include <cstring>
 #include <utility>
 
 namespace portolan {
@@ -25,19 +26,31 @@ std::string LinkFlagNames(uint8_t flags) {
 }
 
 void AppendLinkPage(std::string& out, std::string_view source, int64_t unix_ms) {
-  std::string record(source);
-  record += '\0';
-  AppendVarint(record, static_cast<uint64_t>(unix_ms));
-  AppendPackedRecord(out, record, kLinkPage);
+  const auto time = static_cast<uint64_t>(unix_ms);
+  out += static_cast<char>(kLinkPage);
+  AppendVarint(out, source.size() + 1 + VarintLength(time));
+  out += source;
+  out += '\0';
+  AppendVarint(out, time);
 }
 
 void AppendLink(std::string& out, std::string_view target, uint8_t flags, std::string_view anchor) {
-  out += static_cast<char>(flags);
-  AppendVarint(out, target.size() + (anchor.empty() ? 0 : 1 + anchor.size()));
-  out += target;
-  if (anchor.empty()) return;
-  out += '\0';
-  out += anchor;
+  // A page has many: one call of the string for each of them.
+  const size_t begin = out.size();
+  out.resize_and_overwrite(begin + 1 + kMaxVarint + target.size() + 1 + anchor.size(), [&](char* data,
+                                                                                           size_t /*room*/) {
+    auto* const length = reinterpret_cast<uint8_t*>(data + begin);
+    length[0] = flags;
+    char* to = reinterpret_cast<char*>(PutVarint(length + 1, target.size() + (anchor.empty() ? 0 : 1 + anchor.size())));
+    std::memcpy(to, target.data(), target.size());
+    to += target.size();
+    if (!anchor.empty()) {
+      *to++ = '\0';
+      std::memcpy(to, anchor.data(), anchor.size());
+      to += anchor.size();
+    }
+    return static_cast<size_t>(to - data);
+  });
 }
 
 std::optional<LinkRecord> ParseLinkRecord(std::string_view record, uint8_t tag) {

@@ -30,14 +30,45 @@ __m128i LoadSome(const char* p, size_t count) {
 }
 #endif
 
+#ifdef __SSE2__
+// Copies blocks of sixteen as long as there are that many, as Copy does, which has the rest.
+char* CopyBlocks(const char*& p, const char* end, char* to) {
+  const __m128i blank = _mm_set1_epi8(' ');
+  uint32_t before = to[-1] == ' ' ? 1 : 0;
+  while (end - p >= 16) {
+    // Stored whole and cut behind: most have nothing to collapse.
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const auto low = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(block, blank), block)));
+    const auto space = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(block, blank)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), block);
+    const uint32_t odd = (low & ~space) | (low & ((low << 1) | before));
+    if (odd == 0) [[likely]] {
+      p += 16;
+      to += 16;
+      before = low >> 15;
+      continue;
+    }
+    const auto plain = static_cast<size_t>(std::countr_zero(odd));
+    p += plain;
+    to += plain;
+    if (to[-1] != ' ') *to++ = ' ';
+    p = SkipControlsAndBlanks(p, end);
+    before = 1;
+  }
+  return to;
+}
+#endif
+
 // Copies [p, end), whose first byte is no blank, with each run of blanks as one ' ', also one at the end; returns the
 // end of what was written. REQUIRES: room for end - p + kSpare bytes.
 char* Copy(const char* p, const char* end, char* to) {
+#ifdef __SSE2__
+  to = CopyBlocks(p, end, to);
+#endif
   while (p < end) {
 #ifdef __SSE2__
-    // Blocks are stored whole and cut behind: most have nothing to collapse.
-    const auto count = static_cast<size_t>(std::min<ptrdiff_t>(end - p, 16));
-    const __m128i block = count == 16 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)) : LoadSome(p, count);
+    const auto count = static_cast<size_t>(end - p);
+    const __m128i block = LoadSome(p, count);
     const uint32_t valid = 0xffffU >> (16 - count);
     const auto mask = [valid](__m128i bytes) { return static_cast<uint32_t>(_mm_movemask_epi8(bytes)) & valid; };
     const __m128i blank = _mm_set1_epi8(' ');
@@ -46,11 +77,7 @@ char* Copy(const char* p, const char* end, char* to) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), block);
     const uint32_t before = to[-1] == ' ' ? 1 : 0;
     const uint32_t odd = (low & ~space) | (low & ((low << 1) | before));
-    if (odd == 0) {
-      p += count;
-      to += count;
-      continue;
-    }
+    if (odd == 0) return to + count;
     const auto plain = static_cast<size_t>(std::countr_zero(odd));
     p += plain;
     to += plain;

@@ -33,9 +33,11 @@ class Collapser {
     return p == end || AppendText(out, start, limit, p, end);
   }
 
- private:
-  // REQUIRES: *p is not a blank.
+  // The same for the rest of a piece behind the blanks at its beginning, which were told by Break. REQUIRES: p < end,
+  // and *p is not a blank.
   bool AppendText(std::string& out, size_t start, size_t limit, const char* p, const char* end);
+
+ private:
   bool AppendUpTo(std::string& out, size_t start, size_t limit, std::string_view piece);
 
   Gap gap_ = Gap::kNone;

@@ -1,7 +1,10 @@
 // What PageSink takes from each element: its links, and what meta, base, html and title say.
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/ascii.h"
 #include "html/css_links.h"
@@ -16,64 +19,69 @@ constexpr LinkAttribute kNoAttribute = LinkAttribute::kHref;
 
 }  // namespace
 
+// By a packed name of at most eight bytes; kAttributeCount for one that is not read.
+PageSink::Attribute PageSink::FindAttribute(uint64_t word) {
+  struct Slot {
+    uint64_t word = 0;
+    Attribute id = kAttributeCount;
+  };
+  constexpr size_t kSlots = 128;  // four times the names: most are found at once
+  constexpr auto kSlotOf = [](uint64_t key) { return (key * 0x9e3779b97f4a7c15) >> 57; };
+  static constexpr std::array<Slot, kSlots> kTable = [kSlotOf] {
+    constexpr std::pair<std::string_view, Attribute> kNames[] = {{"id", kId},
+                                                                 {"rel", kRel},
+                                                                 {"src", kSrc},
+                                                                 {"alt", kAlt},
+                                                                 {"href", kHref},
+                                                                 {"name", kName},
+                                                                 {"type", kType},
+                                                                 {"lang", kLang},
+                                                                 {"data", kData},
+                                                                 {"cite", kCite},
+                                                                 {"role", kRole},
+                                                                 {"face", kFontStyle},
+                                                                 {"size", kFontStyle},
+                                                                 {"color", kFontStyle},
+                                                                 {"style", kStyle},
+                                                                 {"class", kClass},
+                                                                 {"srcset", kSrcset},
+                                                                 {"action", kAction},
+                                                                 {"poster", kPoster},
+                                                                 {"hidden", kHidden},
+                                                                 {"content", kContent},
+                                                                 {"charset", kCharset},
+                                                                 {"pubdate", kPubdate},
+                                                                 {"encoding", kEncoding},
+                                                                 {"itemprop", kItemprop},
+                                                                 {"property", kProperty},
+                                                                 {"datetime", kDatetime}};
+    std::array<Slot, kSlots> table{};
+    for (const auto& [name, id] : kNames) {
+      size_t at = kSlotOf(PackName(name));
+      while (table[at].word != 0) at = (at + 1) % kSlots;
+      table[at] = {PackName(name), id};
+    }
+    return table;
+  }();
+  size_t at = kSlotOf(word);
+  while (kTable[at].word != word && kTable[at].word != 0) at = (at + 1) % kSlots;
+  return kTable[at].id;
+}
+
 void PageSink::FindAttributes(const TagToken& tag) {
   found_ = 0;
   for (const RawAttribute& attribute : tag.attributes) {
     const std::string_view name = attribute.name;
-    const uint64_t word = attribute.word;
     Attribute id = kAttributeCount;
-    switch (name.size()) {
-      case 2:
-        if (word == PackName("id")) id = kId;
-        break;
-      case 3:
-        if (word == PackName("rel")) id = kRel;
-        if (word == PackName("src")) id = kSrc;
-        if (word == PackName("alt")) id = kAlt;
-        break;
-      case 4:
-        if (word == PackName("href")) id = kHref;
-        if (word == PackName("name")) id = kName;
-        if (word == PackName("type")) id = kType;
-        if (word == PackName("lang")) id = kLang;
-        if (word == PackName("data")) id = kData;
-        if (word == PackName("cite")) id = kCite;
-        if (word == PackName("role")) id = kRole;
-        if (word == PackName("face") || word == PackName("size")) id = kFontStyle;
-        break;
-      case 5:
-        if (word == PackName("color")) id = kFontStyle;
-        if (word == PackName("style")) id = kStyle;
-        if (word == PackName("class")) id = kClass;
-        break;
-      case 6:
-        if (word == PackName("srcset")) id = kSrcset;
-        if (word == PackName("action")) id = kAction;
-        if (word == PackName("poster")) id = kPoster;
-        if (word == PackName("hidden")) id = kHidden;
-        break;
-      case 7:
-        if (word == PackName("content")) id = kContent;
-        if (word == PackName("charset")) id = kCharset;
-        if (word == PackName("pubdate")) id = kPubdate;
-        break;
-      case 8:
-        if (word == PackName("encoding")) id = kEncoding;
-        if (word == PackName("itemprop")) id = kItemprop;
-        if (word == PackName("property")) id = kProperty;
-        if (word == PackName("datetime")) id = kDatetime;
-        break;
-      case 10:
-        if (EqualsIgnoringCase(name, "http-equiv")) id = kHttpEquiv;
-        if (EqualsIgnoringCase(name, "background")) id = kBackground;
-        if (EqualsIgnoringCase(name, "xlink:href")) id = kXlinkHref;
-        break;
-      case 11:
-        if (EqualsIgnoringCase(name, "imagesrcset")) id = kImagesrcset;
-        if (EqualsIgnoringCase(name, "aria-hidden")) id = kAriaHidden;
-        break;
-      default:
-        break;
+    if (name.size() <= sizeof(attribute.word)) {
+      id = FindAttribute(attribute.word);
+    } else if (name.size() == 10) {
+      if (EqualsIgnoringCase(name, "http-equiv")) id = kHttpEquiv;
+      if (EqualsIgnoringCase(name, "background")) id = kBackground;
+      if (EqualsIgnoringCase(name, "xlink:href")) id = kXlinkHref;
+    } else if (name.size() == 11) {
+      if (EqualsIgnoringCase(name, "imagesrcset")) id = kImagesrcset;
+      if (EqualsIgnoringCase(name, "aria-hidden")) id = kAriaHidden;
     }
     if (id == kAttributeCount || Has(id)) continue;
     found_ |= 1U << id;
@@ -401,7 +409,9 @@ void PageSink::AddOutlineNames(OutlineEvent& event) {
       if (!Has(attribute) || values_[attribute].empty()) return;
       *to++ = ' ';
       if (mark != ' ') *to++ = mark;
-      to = std::ranges::copy(values_[attribute].substr(0, kMostOfOne), to).out;
+      const std::string_view name = values_[attribute].substr(0, kMostOfOne);
+      std::memcpy(to, name.data(), name.size());
+      to += name.size();
     };
     add(kClass, ' ');
     add(kId, '#');

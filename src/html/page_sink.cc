@@ -125,10 +125,14 @@ void PageSink::Text(std::string_view piece) {
     UpdateWishes();
   }
   if (!collects_) return;
-  if (anchor_open_) anchor_open_ = anchor_gaps_.Append(anchor_, 0, options_.max_anchor_bytes, piece);
-  if (heading_open_) heading_open_ = heading_gaps_.Append(heading_, 0, options_.max_heading_bytes, piece);
+  const char* const end = piece.data() + piece.size();
+  const char* const p = SkipControlsAndBlanks(piece.data(), end);
+  if (p != piece.data()) Break(Collapser::Gap::kBlank);
+  if (p == end) return;  // as between most tags
+  if (anchor_open_) anchor_open_ = anchor_gaps_.AppendText(anchor_, 0, options_.max_anchor_bytes, p, end);
+  if (heading_open_) heading_open_ = heading_gaps_.AppendText(heading_, 0, options_.max_heading_bytes, p, end);
   if (text_open_) {
-    text_open_ = text_gaps_.Append(page_.text, 0, options_.max_text_bytes, piece);
+    text_open_ = text_gaps_.AppendText(page_.text, 0, options_.max_text_bytes, p, end);
     page_.text_cut = !text_open_;
   }
   if (!anchor_open_ && !text_open_ && !heading_open_) UpdateWishes();

@@ -74,6 +74,7 @@ class PageSink {
   // frameset-ok flag); in it and behind it there is nothing but frames.
   enum class Frames : uint8_t { kPossible, kBody, kInFrameset, kAfterFrameset };
 
+  static Attribute FindAttribute(uint64_t word);
   void FindAttributes(const TagToken& tag);
   bool Has(Attribute attribute) const { return (found_ & (1U << attribute)) != 0; }
   // The decoded value, blanks around it cut. Valid until the next call.

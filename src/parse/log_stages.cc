@@ -39,7 +39,12 @@ std::string PackRanges(std::span<const TextRange> ranges, size_t size) {
 void LinkLogStage::Look(PageView& view, PageResult& result) {
   if (result.links.links.empty() && !IsHtmlPage(view, result)) return;
   OutputItem item{.output = OutputId::kLinks, .records = {}};
-  item.records.reserve(result.links.text.size() + 4 * result.links.links.size() + 128);
+  constexpr size_t kAroundLink = 12;  // what AppendLink may need for flags, length and NUL
+  constexpr size_t kAroundPage = 64;
+  size_t anchors = 0;
+  for (const std::string_view anchor : view.anchors) anchors += anchor.size();
+  item.records.reserve(kAroundPage + view.response.task.url.size() + result.links.text.size() +
+                       std::min(anchors, kMaxAnchors) + kAroundLink * result.links.links.size());
   AppendLinkPage(item.records, view.response.task.url, UnixMs(view));
   size_t anchor_bytes = 0;
   for (size_t i = 0; i < result.links.links.size(); ++i) {
