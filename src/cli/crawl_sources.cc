@@ -25,32 +25,24 @@ Result<CrawlSource> OpenSource(const std::string& shard, const std::string& dir)
   return source;
 }
 
-// `dirs` are sorted by their last part. Of two with one shard the newer one stays: it was claimed as a copy of the
-// other.
-Result<std::vector<std::string>> OneOfEachShard(const std::vector<std::string>& dirs) {
-  std::vector<std::string> kept;
+// kExists: two are of one shard, or of different crawls. `dirs` are sorted by their last part.
+Status RequireOneOfEachShard(const std::vector<std::string>& dirs) {
   std::optional<ShardPlace> last;
-  for (const std::string& dir : dirs) {
-    ASSIGN_OR_RETURN(const std::optional<ShardPlace> place, ReadShardPlace(Env::Posix(), dir));
-    if (!place) return Fail(ErrorCode::kCorrupt, fmt::format("{}: does not say which shard it is", dir));
+  for (size_t i = 0; i < dirs.size(); ++i) {
+    ASSIGN_OR_RETURN(const std::optional<ShardPlace> place, ReadShardPlace(Env::Posix(), dirs[i]));
+    if (!place) return Fail(ErrorCode::kCorrupt, fmt::format("{}: does not say which shard it is", dirs[i]));
     if (last && (place->cluster != last->cluster || place->id != last->id)) {
-      return Fail(ErrorCode::kExists, fmt::format("{} and {} are shards of different crawls", kept.back(), dir));
+      return Fail(ErrorCode::kExists, fmt::format("{} and {} are shards of different crawls", dirs[i - 1], dirs[i]));
     }
-    if (!last || place->shard != last->shard) {
-      kept.push_back(dir);
-    } else if (place->before == last->files && place->before != 0) {
-      kept.back() = dir;
-    } else if (last->before != place->files || last->before == 0) {
+    if (last && place->shard == last->shard) {
       return Fail(ErrorCode::kExists,
                   fmt::format("{} and {} both hold shard {}, and nothing says which is the newer one: "
                               "remove the one that was left when the shard moved",
-                              kept.back(), dir, place->shard));
-    } else {
-      continue;
+                              dirs[i - 1], dirs[i], place->shard));
     }
     last = place;
   }
-  return kept;
+  return {};
 }
 
 OutputSources SourcesOf(const CrawlSources& crawl, OutputSource (*make)(const std::string&, const std::string&),
@@ -109,7 +101,8 @@ Result<CrawlSources> OpenCrawlSources(const std::string& dir, const std::vector<
     dirs.insert(dirs.end(), more.begin(), more.end());
   }
   std::ranges::stable_sort(dirs, {}, NameOfShardDir);
-  ASSIGN_OR_RETURN(dirs, OneOfEachShard(dirs));
+  DropLeftBehind(dirs);
+  RETURN_IF_ERROR(RequireOneOfEachShard(dirs));
   for (const std::string& shard : dirs) {
     ASSIGN_OR_RETURN(CrawlSource one, OpenSource(NameOfShardDir(shard), shard));
     crawl.shards.push_back(std::move(one));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "cli/crawl_dir.h"
 #include "cli/crawl_place.h"
@@ -41,7 +42,27 @@ std::vector<std::string> ShardDirsIn(const std::string& dir) {
     }
   }
   std::ranges::sort(dirs, {}, [](const std::string& path) { return path.substr(path.rfind('/') + 1); });
+  DropLeftBehind(dirs);
   return dirs;
+}
+
+void DropLeftBehind(std::vector<std::string>& dirs) {
+  // Whoever claims a copy of a shard's directory gives it a new number, and notes which one it replaces.
+  std::vector<std::string> kept;
+  std::optional<ShardPlace> last;
+  for (std::string& dir : dirs) {
+    const auto read = ReadShardPlace(Env::Posix(), dir);
+    const std::optional<ShardPlace> place = read ? *read : std::nullopt;
+    const bool same = last && place && place->shard == last->shard && place->id == last->id;
+    if (same && last->before != 0 && last->before == place->files) continue;
+    if (same && place->before != 0 && place->before == last->files) {
+      kept.back() = std::move(dir);
+    } else {
+      kept.push_back(std::move(dir));
+    }
+    last = place;
+  }
+  dirs = std::move(kept);
 }
 
 Result<std::string> ShardDirFor(const std::vector<std::string>& dirs, const std::string& text) {

@@ -182,6 +182,9 @@ class Graph(TwoWays):
         files = re.search("files=([0-9a-f]+)", mark)[1]
         (copy / "cluster").write_text(re.sub("before=.*", f"before={files}", mark.replace(files, "00000000000000ff", 1)))
         self.assertIn("up to date", portolan("graph", "build", self.many, "--also", away))
+        (self.many / "node-9").symlink_to(away)
+        self.assertEqual(len(json.loads(portolan("status", self.many, "--json"))["shards"]), 3)
+        (self.many / "node-9").unlink()
         self.assertEqual(json.loads(portolan("graph", "build", self.many, "--json"))["gone_shards"], [])
         shutil.rmtree(copy)
         away.rename(moved)
