@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "cluster/cluster_exchange_options.h"
+#include "cluster/committed_cuts.h"
 #include "cluster/end_detector.h"
 #include "cluster/exchange_boxes.h"
 #include "cluster/link_receiver.h"
@@ -68,6 +69,7 @@ class ExchangeWire : private Checkpointable {
   Status Report(int64_t now_ns);
   void ReadReports();
   void ShowState();
+  std::optional<CopiedCheckpoint> Copied() const { return options_.copied ? options_.copied() : std::nullopt; }
 
   Env& env_;
   const std::string dir_;
@@ -87,6 +89,7 @@ class ExchangeWire : private Checkpointable {
   ShardReport report_;        // as it was written last, or will be
   bool done_told_ = false;    // the report that says so is stored
   int64_t report_at_ns_ = 0;  // when the next one is due
+  CommittedCuts cuts_;        // of this process
   LinkPosition trim_to_;      // of the committed checkpoint
   bool trim_wanted_ = false;
   Status failed_;
