@@ -170,6 +170,12 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
     EXPECT_EQ(report.account.missed, 0U);
     EXPECT_EQ(report.account.fetched_of_reachable, report.account.reachable);
     // Every URL that one process would find has ended once, at its shard.
+    EXPECT_EQ(report.finished, KnownUrls(setting));
+    EXPECT_EQ(report.unique, report.finished);
+  }
+
+  // How many URLs one process would find.
+  static uint64_t KnownUrls(const Setting& setting) {
     static std::map<std::string, uint64_t> known;
     std::string key = setting.profile;
     for (const auto& [name, value] : setting.set) key += "," + name + "=" + value;
@@ -180,8 +186,7 @@ class ClusterCrawlTest : public testing::TestWithParam<uint32_t> {
       MemEnv env;
       known[key] = CrawlWhole(whole, env, "state", true).urls;
     }
-    EXPECT_EQ(report.finished, known[key]);
-    EXPECT_EQ(report.unique, report.finished);
+    return known[key];
   }
 };
 
@@ -230,6 +235,63 @@ TEST_P(ClusterCrawlTest, ALimitOfPagesEndsAllSoon) {
   }
   EXPECT_GE(pages, 300U);
   EXPECT_LE(pages, 300U + 2 * 60U) << "60 hosts are hit once a second, and what each says is known after two";
+}
+
+// Copies are made now and then. As soon as one shard has found the end, another one's machine is lost for good: it goes
+// on from its copy, which has everything that the others relied on, and nothing is left to do.
+TEST_P(ClusterCrawlTest, AMachineThatIsLostInTheLastSecondsLosesNothing) {
+  const Setting setting = Small(GetParam());
+  const auto world = MakeWorld(setting);
+  uint64_t lost_late = 0;
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE(seed);
+    VirtualTime time(kBegin);
+    Judge::Options rules = MakeRules(setting, true);
+    rules.rules.fetches_per_url = 1000;  // what the copy has not is fetched again
+    rules.rules.gap_from_end = false;
+    Judge judge(*world, rules);
+    VirtualCluster::Options options = MakeCluster(setting, seed);
+    options.copies = true;
+    options.crawl.checkpoint_ns = 3 * kSecond;
+    VirtualCluster cluster(*world, time, judge, options);
+    ASSERT_TRUE(cluster.Begin());
+    std::function<void()> copy = [&] {
+      for (uint32_t shard = 0; shard < setting.shards; ++shard) {
+        if (!cluster.over(shard)) cluster.TakeCopy(shard);
+      }
+      time.At(time.NowNs() + 70 * kSecond, copy);
+    };
+    time.At(static_cast<int64_t>(5 + 13 * seed) * kSecond, copy);
+    // One in the middle, and one at the end.
+    time.At(100 * kSecond, [&] { cluster.Lose(0); });
+    bool lost = false;
+    for (int i = 0; i < 1'000'000; ++i) {
+      const auto more = cluster.Step();
+      ASSERT_TRUE(more) << more.error().ToString();
+      if (!*more) break;
+      if (lost) continue;
+      uint32_t over = 0;
+      std::optional<uint32_t> victim;
+      for (uint32_t shard = 0; shard < setting.shards; ++shard) {
+        over += cluster.over(shard) ? 1U : 0U;
+        if (!cluster.over(shard) && cluster.runs(shard)) victim = shard;
+      }
+      if (over == 0 || !victim) continue;
+      lost = true;
+      ++lost_late;
+      cluster.Lose(*victim);
+    }
+    uint64_t finished = 0;
+    for (uint32_t shard = 0; shard < setting.shards; ++shard) {
+      ASSERT_TRUE(cluster.over(shard)) << shard << " goes on without end";
+      EXPECT_EQ(cluster.crawl(shard).driver().state(), "done");
+      finished += cluster.crawl(shard).shard().TakeCensus().finished;
+    }
+    EXPECT_EQ(finished, KnownUrls(setting));
+    const Account account = judge.Finish(time.UnixNs());
+    EXPECT_EQ(account.TotalViolations(), 0U) << AccountTable(account);
+  }
+  EXPECT_GT(lost_late, 2U);
 }
 
 // Half of all domains share two addresses, which all machines want.

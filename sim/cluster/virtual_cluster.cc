@@ -46,6 +46,7 @@ Status VirtualCluster::Start(uint32_t shard) {
     exchange.shard = shard;
     exchange.epoch = epoch;
     exchange.held = [this, shard, epoch] { return Held(shard, epoch); };
+    if (options_.copies) exchange.copied = [this, shard] { return nodes_[shard].copied; };
     exchange.wake_shard = wakes.shard;
     exchange.wake_driver = wakes.driver;
     exchange.wake_worker = [this, shard] { WorkAt(shard, time_.NowNs()); };
@@ -94,11 +95,27 @@ Status VirtualCluster::Begin() {
   return {};
 }
 
-void VirtualCluster::Kill(uint32_t shard, CrashMode mode) {
+void VirtualCluster::TakeCopy(uint32_t shard) {
   Node& node = nodes_[shard];
   if (node.crawl == nullptr) return;
+  auto copy = node.env->CrashedCopy(CrashMode::kKeepAll);
+  const auto checkpoint = CheckpointOfState(*copy, options_.crawl.state_dir);
+  if (!checkpoint || checkpoint->serial == 0) return;
+  node.copy = std::move(copy);
+  node.copied = *checkpoint;
+}
+
+void VirtualCluster::Lose(uint32_t shard) {
+  if (nodes_[shard].crawl != nullptr) End(shard, nodes_[shard].copy->CrashedCopy(CrashMode::kKeepAll));
+}
+
+void VirtualCluster::Kill(uint32_t shard, CrashMode mode) {
+  if (nodes_[shard].crawl != nullptr) End(shard, nodes_[shard].env->CrashedCopy(mode, ++crash_seed_));
+}
+
+void VirtualCluster::End(uint32_t shard, std::unique_ptr<MemEnv> left) {
+  Node& node = nodes_[shard];
   ++deaths_;
-  auto left = node.env->CrashedCopy(mode, ++crash_seed_);
   const auto counters = node.exchange->counters();
   total_.resent += counters.resent;
   total_.duplicates += counters.duplicates;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cluster/cluster_exchange.h"
+#include "cluster/copied_checkpoint.h"
 #include "io/mem_env.h"
 #include "sim/cluster/virtual_nats.h"
 #include "sim/drive/virtual_crawl.h"
@@ -32,6 +33,7 @@ class VirtualCluster {
     int64_t lease_ns = 10'000'000'000;  // a process that cannot reach the server for so long has lost its shard
     std::vector<MachineClock::Options> clocks = {};  // by machine; none: all go right
     int64_t claim_ns = 4'000'000'000;                // from a death to the next process, after the lease
+    bool copies = false;                             // streams and the end wait for copies, as made by TakeCopy
   };
 
   VirtualCluster(const World& world, VirtualTime& time, HitSink& judge, const Options& options);
@@ -46,6 +48,13 @@ class VirtualCluster {
 
   // Its process ends now, and another one begins later.
   void Kill(uint32_t shard, CrashMode mode);
+  // Another machine has its newest checkpoint from now on. Without one yet: nothing.
+  void TakeCopy(uint32_t shard);
+  // Its machine is gone for good: the next process begins with the copy. REQUIRES: there is one.
+  void Lose(uint32_t shard);
+  bool copied(uint32_t shard) const { return nodes_[shard].copy != nullptr; }
+  // It has found the end, and will do nothing more.
+  bool over(uint32_t shard) const { return nodes_[shard].over; }
   // Its calendar is wrong by so much from now on.
   void SetClockError(uint32_t shard, int64_t error_ns) { nodes_[shard].clock->SetCalendarError(error_ns); }
   VirtualNats& nats() { return nats_; }
@@ -64,6 +73,8 @@ class VirtualCluster {
   struct Node {
     std::unique_ptr<MachineClock> clock;
     std::unique_ptr<MemEnv> env;
+    std::unique_ptr<MemEnv> copy;  // null: none yet
+    CopiedCheckpoint copied;       // of the copy
     std::unique_ptr<LinkTransport> transport;
     std::unique_ptr<VirtualCrawl> crawl;  // null: dead
     ClusterExchange* exchange = nullptr;  // of the crawl
@@ -74,6 +85,7 @@ class VirtualCluster {
   };
 
   Status Start(uint32_t shard);
+  void End(uint32_t shard, std::unique_ptr<MemEnv> left);
   void StartLater(uint32_t shard, int64_t at_ns);
   void WorkAt(uint32_t shard, int64_t at_ns);
   bool Held(uint32_t shard, uint64_t epoch);

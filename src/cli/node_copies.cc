@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "cli/crawl_place.h"
-#include "cluster/copied_position.h"
+#include "cluster/copied_checkpoint.h"
 #include "cluster/link_stream.h"
 #include "io/small_file.h"
 #include "standby/copy_mark.h"
@@ -124,10 +124,10 @@ Result<bool> NodeCopies::TakeOver(uint32_t shard, const Seen& seen, ClusterStore
   const auto stream = ReadLinkStream(*connection_, options_.cluster, shard);
   if (!stream) return false;
   copy.copy->Stop();
-  ASSIGN_OR_RETURN(const uint64_t position, PositionOfState(Env::Posix(), copy.places.state));
-  if (stream->first > position + 1) {
+  ASSIGN_OR_RETURN(const CopiedCheckpoint checkpoint, CheckpointOfState(Env::Posix(), copy.places.state));
+  if (stream->first > checkpoint.position + 1) {
     Log(LogLevel::kError, "a shard's node is gone, and its copy is too old: links between them would be lost",
-        {{"shard", shard}, {"copy", position}, {"stream", stream->first}});
+        {{"shard", shard}, {"copy", checkpoint.position}, {"stream", stream->first}});
     Stop(shard);  // a new pass, if the node comes back
     copy.lease = {};
     return false;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "cluster/copied_position.h"
+#include "cluster/copied_checkpoint.h"
 
 namespace portolan {
 
@@ -25,11 +25,12 @@ Result<std::unique_ptr<ShardGiver>> ShardGiver::Start(const ShardGiverOptions& o
                            .source = {.places = options.places, .history = options.files},
                            .held = options.held};
   server.source.on_have = [raw = giver.get(), state = options.places.state](const CheckpointFiles& files) {
-    const auto position = PositionOfCheckpoint(raw->env_, state, files.manifest);
-    if (position) {
-      raw->copied_ = *position;
+    const auto checkpoint = CheckpointOfManifest(raw->env_, state, files.manifest);
+    if (checkpoint) {
+      const std::lock_guard lock(raw->mutex_);
+      raw->copied_ = *checkpoint;
     } else {
-      Log(LogLevel::kWarn, "how far a copy has read cannot be told", {{"why", position.error().message()}});
+      Log(LogLevel::kWarn, "how far a copy has read cannot be told", {{"why", checkpoint.error().message()}});
     }
   };
   ASSIGN_OR_RETURN(giver->server_, CopyServer::Start(*giver->connection_, giver->env_, Clock::Real(), server));

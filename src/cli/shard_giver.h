@@ -1,5 +1,5 @@
 // ShardGiver: lets another node copy the files of a shard that this process works on (cluster/copy_server.h), and says
-// how much of the shard's stream that copy has taken.
+// which checkpoint that copy has.
 //
 // Thread: made and destroyed by one owner, after the engine that uses env(); copied() and WaitForCopy any.
 // Memory bound: the copy server's.
@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "cluster/copied_checkpoint.h"
 #include "cluster/copy_server.h"
 #include "cluster/nats_connection.h"
 #include "crawl/engine.h"
@@ -42,9 +44,10 @@ class ShardGiver {
   HoldingEnv& env() { return env_; }
   // Whether another node keeps a copy now: then the stream keeps what that copy has not.
   void WaitForCopy(bool wait) { wait_ = wait; }
-  std::optional<uint64_t> copied() const {
+  std::optional<CopiedCheckpoint> copied() const {
     if (!wait_) return std::nullopt;
-    return copied_.load();
+    const std::lock_guard lock(mutex_);
+    return copied_;
   }
 
  private:
@@ -52,7 +55,8 @@ class ShardGiver {
 
   HoldingEnv env_;
   std::atomic<bool> wait_{false};
-  std::atomic<uint64_t> copied_{0};
+  mutable std::mutex mutex_;
+  CopiedCheckpoint copied_;  // guarded by mutex_
   std::unique_ptr<NatsConnection> connection_;
   std::unique_ptr<CopyServer> server_;  // uses all of the above
 };

@@ -117,7 +117,7 @@ void ShardRun::WaitForCopy(bool wait) {
   if (giver_) giver_->WaitForCopy(wait);
 }
 
-std::optional<uint64_t> ShardRun::Copied() const {
+std::optional<CopiedCheckpoint> ShardRun::Copied() const {
   const std::lock_guard lock(mutex_);
   return giver_ ? giver_->copied() : std::nullopt;
 }

@@ -77,7 +77,7 @@ class ShardRun {
   Status WriteOwnSeeds(const EngineOptions& engine);
   AloneOptions MakeAlone();
   Status StartGiver(const EngineOptions& engine);
-  std::optional<uint64_t> Copied() const;
+  std::optional<CopiedCheckpoint> Copied() const;
 
   const ShardRunOptions options_;
   Stopper stopper_;

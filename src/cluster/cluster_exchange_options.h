@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "cluster/copied_checkpoint.h"
 #include "cluster/phase_clock.h"
 #include "io/clock.h"
 
@@ -30,9 +31,9 @@ struct ClusterExchangeOptions {
   std::optional<PhaseClockOptions> phase_clock = {};
   // Does this process still hold the shard, in that epoch? None: always. Any thread.
   std::function<bool()> held;
-  // Up to which number of the own stream a copy of this shard on another node has taken: what is newer stays in the
-  // stream. nullopt: no copy is waited for. None: likewise. Any thread.
-  std::function<std::optional<uint64_t>()> copied;
+  // Which checkpoint a copy of this shard on another node has: what that one has not taken stays in the own stream, and
+  // the end of the crawl waits for the copy. nullopt: no copy is waited for. None: likewise. Any thread.
+  std::function<std::optional<CopiedCheckpoint>()> copied;
   // What is wanted: a turn of the shard; a tick of the driver; a call of Work. Any thread, also inside Open.
   std::function<void()> wake_shard;
   std::function<void()> wake_driver;

@@ -16,8 +16,9 @@
 //   e > E                 is after R's cut, see above.
 // So nothing ever happens again. The cuts need not be at one time, and a report may be old: that is why one look
 // suffices where counting messages alone needs two (Mattern): here each pair of shards has its own count, with epochs,
-// and only durable states are counted. It holds as long as a shard's next process begins with the newest checkpoint
-// that was reported, not with an older copy.
+// and only durable states are counted. It holds as long as a shard's next process begins with the checkpoint that was
+// reported or a later one. So as long as a copy is kept on another machine, what that has is reported
+// (committed_cuts.h).
 //
 // What a process sends again after a restart (its outbox) is refused or known to the receiver: it may make a shard look
 // busy for a moment, but finds nothing new.

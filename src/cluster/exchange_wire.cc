@@ -46,7 +46,8 @@ ExchangeWire::ExchangeWire(Env& env, std::string dir, LinkTransport& transport, 
       spill_(options.shards),
       filter_(options.cluster_id, options.shards, options.shard),
       open_since_ns_(options.shards, 0),
-      detector_(options.shards) {
+      detector_(options.shards),
+      cuts_(options.shards) {
   described_.name = described_.kind = kSection;
   if (options.phase_clock) clock_.emplace(*options.phase_clock);
 }
@@ -104,8 +105,6 @@ Status ExchangeWire::Open(const Manifest& manifest) {
   report_.cluster = options_.cluster_id;
   report_.shard = options_.shard;
   report_.epoch = options_.epoch;
-  report_.kept.sent.resize(options_.shards);
-  report_.kept.taken.resize(options_.shards);
   return {};
 }
 
@@ -157,8 +156,8 @@ Status ExchangeWire::Step(bool* busy) {
 
 // Removes from the own stream what the committed checkpoint holds, and the copy's checkpoint, too.
 Status ExchangeWire::Trim() {
-  const std::optional<uint64_t> copied = options_.copied ? options_.copied() : std::nullopt;
-  const uint64_t sequence = std::min(trim_to_.sequence, copied.value_or(trim_to_.sequence));
+  const std::optional<CopiedCheckpoint> copied = Copied();
+  const uint64_t sequence = copied ? std::min(trim_to_.sequence, copied->position) : trim_to_.sequence;
   const Status trimmed = receiver_->Trim(sequence);
   if (!trimmed && trimmed.error().code() == ErrorCode::kNotFound) {
     return Fail(ErrorCode::kCorrupt,
@@ -253,6 +252,8 @@ Status ExchangeWire::Report(int64_t now_ns) {
   report_.pages = here.pages;
   report_.bytes = here.bytes;
   report_.only_waits = here.only_waits;
+  const std::optional<CopiedCheckpoint> copied = Copied();
+  report_.kept = cuts_.ToTell(copied ? std::optional(copied->serial) : std::nullopt);
   const Status put = transport_.PutReport(report_.Encode());
   if (!put) {
     return put.error().code() == ErrorCode::kClosed ? Status() : put;  // no answer: later
@@ -370,7 +371,7 @@ Status ExchangeWire::Flush() {
 
 Status ExchangeWire::Committed() {
   const std::lock_guard lock(mutex_);
-  report_.kept = flushed_;
+  cuts_.Add(serial_, flushed_);
   report_at_ns_ = 0;
   trim_to_ = flushed_position_;
   trim_wanted_ = true;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "cluster/cluster_exchange_options.h"
+#include "cluster/committed_cuts.h"
 #include "cluster/end_detector.h"
 #include "cluster/exchange_boxes.h"
 #include "cluster/link_receiver.h"
@@ -71,6 +72,7 @@ class ExchangeWire : private Checkpointable {
   void ReadReports();
   void AskTime();
   void ShowState();
+  std::optional<CopiedCheckpoint> Copied() const { return options_.copied ? options_.copied() : std::nullopt; }
 
   Env& env_;
   const std::string dir_;
@@ -93,6 +95,7 @@ class ExchangeWire : private Checkpointable {
   std::optional<PhaseClock> clock_;              // with phases
   PhaseTime phase_time_ = PhaseTime::Unknown();  // as the boxes have it
   int64_t ask_at_ns_ = 0;                        // when the server is asked for its time
+  CommittedCuts cuts_;                           // of this process
   LinkPosition trim_to_;                         // of the committed checkpoint
   bool trim_wanted_ = false;
   Status failed_;

@@ -17,7 +17,7 @@
 namespace portolan {
 
 struct ShardReport {
-  // Of the newest committed checkpoint, which is what the shard's next process would begin with.
+  // Of a committed checkpoint, with which or a later one the shard's next process would begin (committed_cuts.h).
   struct Kept {
     bool idle = false;           // nothing was left, and nothing that had come waited
     std::vector<uint64_t> sent;  // by receiver: number of the last batch, sent or not; the own one is 0

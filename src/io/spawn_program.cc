@@ -34,8 +34,9 @@ struct Plan {
   volatile int fault = 0;  // errno of the child
 };
 
-// In the child, until it is another program. All signals are blocked: a handler would run in the parent's memory.
-[[noreturn]] void BecomeProgram(Plan& plan) {
+// In the child, until it is another program. All signals are blocked: a handler would run in the parent's memory. Not
+// inlined, so that it works below the frame to which the parent comes back.
+[[noreturn, gnu::noinline]] void BecomeProgram(Plan& plan) {
   const auto give_up = [&] {
     plan.fault = errno == 0 ? ECHILD : errno;
     ::_exit(126);

@@ -295,6 +295,28 @@ class Limits(Base):
 
 
 class Copies(Base):
+    def test_the_end_waits_for_copies_and_comes(self):
+        with clusters.Nats(self.folder / "nats") as nats, crawls.Web(PROGRAM, self.folder, *world(600)) as web:
+            self.init(nats, web, "--lease", "2s", "--nodes", 2, shards=2)
+            nodes = [clusters.Node(PROGRAM, nats, self.folder, name, "--copies", 1, "--memory", "256M")
+                     for name in ("alpha", "beta")]
+            for node in nodes:
+                self.addCleanup(node.process.kill)
+            for node in nodes:
+                code, summary, messages = node.end(LIMIT)
+                self.assertEqual((code, summary["state"]), (0, "done"), messages)
+            # Each copy has all that its shard did.
+            copies = [mark.parent for mark in self.folder.glob("*/shard-*/copy")]
+            self.assertEqual(len(copies), 2)
+            for copy in copies:
+                (shard,) = [path for path in clusters.shard_dirs(self.folder) if path.name == copy.name and path != copy]
+                self.assertTrue((copy / "copy").read_text().startswith("whole"))
+                has, did = ({line["url"] for line in crawls.log_lines(path)} for path in (copy, shard))
+                self.assertEqual(did - has, set())
+                self.assertGreater(len(has), 50)
+                shutil.rmtree(copy)
+            self.judge(web, self.folder)
+
     def test_a_node_whose_disk_is_gone_is_taken_over_from_the_copy(self):
         with clusters.Nats(self.folder / "nats") as nats, crawls.Web(PROGRAM, self.folder, *world(4000)) as web:
             self.init(nats, web, "--lease", "2s", "--takeover", "5s", shards=2)
