@@ -47,7 +47,7 @@ class LogBlocks {
   double stored() const { return static_cast<double>(stored_); }
 
  private:
-  static constexpr size_t kBlock = size_t{128} << 10;  // as outputs/log_files.h
+  static constexpr size_t kBlock = size_t{512} << 10;  // as outputs/log_files.h
 
   RecordBlockBuilder block_;
   Compressor compressor_{Codec::kZstd};

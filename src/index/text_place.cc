@@ -8,7 +8,7 @@
 namespace portolan {
 namespace {
 
-constexpr size_t kReadAhead = 64 << 10;  // blocks of the text log are smaller than that on disk
+constexpr size_t kReadAhead = 256 << 10;  // most blocks of the text log are smaller than that on disk
 
 }  // namespace
 
