@@ -87,11 +87,11 @@ AloneOptions ShardRun::MakeAlone() {
   alone.place = {.shard = options_.shard, .shards = options_.settings->shards};
   alone.may_act = options_.held;
   alone.make_exchange = [this, exchange](const AloneOptions::Parts& parts) -> Result<std::shared_ptr<ShardExchange>> {
-    ASSIGN_OR_RETURN(const std::shared_ptr<ClusterExchange> opened,
+    ASSIGN_OR_RETURN(const NodeExchange opened,
                      OpenNodeExchange(parts.env, parts.manifest, exchange, {parts.wake_shard, parts.wake_driver}));
     const std::lock_guard lock(mutex_);
-    exchange_ = opened;
-    return std::shared_ptr<ShardExchange>(opened);
+    exchange_ = opened.view;
+    return opened.engine;
   };
   return alone;
 }

@@ -16,6 +16,7 @@
 #include "cluster/cluster_store.h"
 #include "cluster/exchange_thread.h"
 #include "cluster/nats_transport.h"
+#include "cluster/node_exchange.h"
 #include "cluster/testing/nats_server.h"
 #include "io/mem_env.h"
 
@@ -197,6 +198,34 @@ TEST_F(ClusterExchangeNatsTest, NothingIsLostWhenProcessesAndTheServerAreKilled)
   }));
   for (const auto& node : nodes_) EXPECT_TRUE(node->exchange->status()) << node->exchange->status().error().ToString();
   EXPECT_GT(nodes_[0]->epoch, 3U);
+}
+
+// Who looks at an exchange may hold it a moment longer than its engine: nothing calls the engine then.
+TEST_F(ClusterExchangeNatsTest, NothingWakesAnEngineThatIsGone) {
+  Node& node = *nodes_[0];
+  node.Kill();
+  std::atomic<uint64_t> wakes = 0;
+  NodeExchangeOptions options{.nats = {.url = server_.url()},
+                              .exchange = {.cluster = "web",
+                                           .cluster_id = kCluster,
+                                           .shards = kShards,
+                                           .shard = 0,
+                                           .epoch = 2,
+                                           .report_ns = kMillisecond}};
+  auto opened = OpenNodeExchange(node.env, *node.manifest, options, {[&] { ++wakes; }, [&] { ++wakes; }});
+  ASSERT_TRUE(opened) << opened.error().ToString();
+  const std::shared_ptr<ClusterExchange> looking = opened->view.lock();
+  ASSERT_TRUE(looking);
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (wakes == 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+  EXPECT_GT(wakes, 0U);
+  opened->engine.reset();
+  const uint64_t before = wakes;
+  Send(1, 0, "late");
+  nodes_[1]->exchange->Deliver(1);
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(wakes, before);
+  EXPECT_EQ(looking->counters().messages_taken, 0U);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The exchange of a shard with everything under it: its own connection to NATS, the transport, the thread that works
-// for it. Whoever drops the exchange ends all of them.
+// for it.
 //
 // Thread: Open one owner; the exchange as cluster_exchange.h says.
 
@@ -24,8 +24,14 @@ struct ExchangeWakes {
   std::function<void()> shard;
   std::function<void()> driver;
 };
-Result<std::shared_ptr<ClusterExchange>> OpenNodeExchange(Env& env, const Manifest& manifest,
-                                                          const NodeExchangeOptions& options,
-                                                          const ExchangeWakes& wakes);
+struct NodeExchange {
+  // The engine's. With it the thread ends, which calls the engine through the wakes, whoever still looks at the
+  // exchange.
+  std::shared_ptr<ShardExchange> engine;
+  // For who looks at its counters; it may be the last one that holds the rest.
+  std::weak_ptr<ClusterExchange> view;
+};
+Result<NodeExchange> OpenNodeExchange(Env& env, const Manifest& manifest, const NodeExchangeOptions& options,
+                                      const ExchangeWakes& wakes);
 
 }  // namespace portolan
