@@ -6,6 +6,11 @@
 #include "cluster/copied_checkpoint.h"
 
 namespace portolan {
+namespace {
+
+constexpr int64_t kCopyAskedNs = 10 * kSecond;  // several passes of a copy, and looks of a node at the bucket
+
+}  // namespace
 
 CrawlPlaces PlacesOf(const EngineOptions& options) {
   CrawlPlaces places{.state = options.state_dir,
@@ -33,6 +38,8 @@ Result<std::unique_ptr<ShardGiver>> ShardGiver::Start(const ShardGiverOptions& o
       Log(LogLevel::kWarn, "how far a copy has read cannot be told", {{"why", checkpoint.error().message()}});
     }
   };
+  // The bucket says that there is a copy, too, and the node looks there once per second: too late for the first list.
+  server.source.on_list = [raw = giver.get()] { raw->wait_until_ns_ = Clock::Real().NowNs() + kCopyAskedNs; };
   ASSIGN_OR_RETURN(giver->server_, CopyServer::Start(*giver->connection_, giver->env_, Clock::Real(), server));
   return giver;
 }

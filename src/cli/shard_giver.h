@@ -44,8 +44,9 @@ class ShardGiver {
   HoldingEnv& env() { return env_; }
   // Whether another node keeps a copy now: then the stream keeps what that copy has not.
   void WaitForCopy(bool wait) { wait_ = wait; }
+  // From the first list that a copy asked for on: what was trimmed before is behind that list's checkpoint.
   std::optional<CopiedCheckpoint> copied() const {
-    if (!wait_) return std::nullopt;
+    if (!wait_ && Clock::Real().NowNs() > wait_until_ns_) return std::nullopt;
     const std::lock_guard lock(mutex_);
     return copied_;
   }
@@ -55,6 +56,7 @@ class ShardGiver {
 
   HoldingEnv env_;
   std::atomic<bool> wait_{false};
+  std::atomic<int64_t> wait_until_ns_{0};  // in any case, since a copy has asked for a list
   mutable std::mutex mutex_;
   CopiedCheckpoint copied_;  // guarded by mutex_
   std::unique_ptr<NatsConnection> connection_;

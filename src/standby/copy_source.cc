@@ -76,6 +76,7 @@ Status CopySource::ListNewest() {
 }
 
 CopyAnswer CopySource::List(const CopyRequest& request) {
+  if (options_.on_list) options_.on_list();
   if (request.sequence == 0) {
     if (const Status listed = ListNewest(); !listed) return FailedAnswer(listed.error());
   } else if (!Holds(request.sequence)) {

@@ -29,6 +29,8 @@ struct CopySourceOptions {
   int64_t patience_ns = 60 * kSecond;
   // A copy has this checkpoint. Its files are still here during the call.
   std::function<void(const CheckpointFiles& files)> on_have = {};
+  // Called before a checkpoint is listed for a copy.
+  std::function<void()> on_list = {};
 };
 
 class CopySource {
