@@ -184,14 +184,14 @@ TEST_F(FullStreamTest, WhatMovesFromTheDiskIntoTheWindowDuringACheckpointIsInIt)
     sent.insert(message);
     Send(0, 2, message);
     At(0).Deliver(0);
-    At(0).Work(0);
+    At(0).Work();
     time_.RunUntil(time_.NowNs() + 50 * kMillisecond);  // each in a batch of its own
   }
   const uint64_t on_disk = At(0).counters().spill_bytes;
   time_.RunUntil(time_.NowNs() + 2 * kSecond);
   Meanwhile worker([&] {
     for (int i = 0; i < 100; ++i) {
-      At(0).Work(0);
+      At(0).Work();
       time_.RunUntil(time_.NowNs() + 20 * kMillisecond);
     }
   });

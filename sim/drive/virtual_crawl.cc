@@ -73,7 +73,7 @@ Result<std::unique_ptr<VirtualCrawl>> VirtualCrawl::Open(Env& env, const World& 
   }
   outputs.threads = false;
   outputs.on_error = [raw = crawl.get()](const Error& error) { raw->driver_->OnDiskError(error); };
-  ASSIGN_OR_RETURN(crawl->outputs_, Outputs::Open(env, crawl->clock(), *crawl->manifest_, outputs));
+  ASSIGN_OR_RETURN(crawl->outputs_, Outputs::Open(env, crawl->clock_, *crawl->manifest_, outputs));
   crawl->checkpointer_ = std::make_unique<Checkpointer>(*crawl->manifest_, &crawl->env_, crawl->background_);
   const uint32_t shards = options.alone ? 1 : options.shards;
   crawl->routes_ = std::make_unique<ShardRoutes>(*crawl->web_, shards);
@@ -160,8 +160,8 @@ ArchiveItem VirtualCrawl::ItemOf(const FetchLine& about, const std::array<char, 
   ArchiveItem item;
   WarcRecordSpec spec;
   spec.type = WarcType::kResponse;
-  spec.id = {.high = Hash64(about.url), .low = static_cast<uint64_t>(clock().UnixNs())};
-  spec.date = {.seconds = clock().UnixNs() / kSecond};
+  spec.id = {.high = Hash64(about.url), .low = static_cast<uint64_t>(clock_.UnixNs())};
+  spec.date = {.seconds = clock_.UnixNs() / kSecond};
   spec.target_uri = about.url;
   spec.http_head = "HTTP/1.1 200 OK\r\n\r\n";
   spec.payload = about.url;
