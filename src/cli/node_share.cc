@@ -7,6 +7,7 @@
 
 #include "cli/cluster_work.h"
 #include "cli/engine_setup.h"
+#include "crawl/wiring.h"
 
 namespace portolan {
 namespace {
