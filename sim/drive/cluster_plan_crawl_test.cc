@@ -37,6 +37,7 @@ Exchanged CrawlWith(uint32_t shards) {
   VirtualTime time(kBegin);
   Judge judge(*world, MakeRules(setting, false));
   VirtualCrawl::Options options = MakeOptions(setting);
+  options.shard.sent_share = 0;  // the model counts each link
   Exchanged exchanged;
   std::map<std::pair<uint32_t, uint32_t>, LinkBatchWriter> batches;
   const auto pack = [&](uint32_t from, uint32_t to, LinkBatchWriter& batch) {

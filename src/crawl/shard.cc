@@ -10,12 +10,6 @@
 #include "gate/robots_request.h"
 
 namespace portolan {
-namespace {
-
-constexpr uint64_t kSentShare = 32;  // of URLseen's memory: links that other shards were sent lately
-
-}  // namespace
-
 Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, MergeLanes lanes, ShardPorts ports,
                                            const ShardOptions& asked, Moment now) {
   CHECK(asked.shard < asked.shards && (ports.exchange != nullptr) == (asked.shards > 1));
@@ -68,8 +62,8 @@ Result<std::unique_ptr<Shard>> Shard::Open(Env& env, const Manifest& manifest, M
   ASSIGN_OR_RETURN(shard->seeds_, DiskQueue::Open(env, manifest, {.name = ShardName(options.seat(), kSeedQueue)}));
   ASSIGN_OR_RETURN(shard->arrivals_, DiskQueue::Open(env, manifest, {.name = ShardName(options.seat(), kArrivals)}));
   UrlSeenOptions seen = options.seen;
-  if (options.shards > 1) {
-    shard->sent_ = std::make_unique<RecentKeys>(seen.memory / kSentShare);
+  if (options.shards > 1 && options.sent_share > 0) {
+    shard->sent_ = std::make_unique<RecentKeys>(seen.memory / options.sent_share);
     seen.memory -= shard->sent_->bytes();
   }
   ASSIGN_OR_RETURN(shard->seen_, UrlSeen::Open(env, manifest, lanes.seen, seen));

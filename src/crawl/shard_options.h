@@ -86,6 +86,9 @@ struct ShardOptions {
   int64_t robots_retry_ns = 3600'000'000'000;  // with give_up_quickly: longest wait between two attempts
   FrontierOptions frontier;
   UrlSeenOptions seen{.pace = {.patience_ns = 200'000'000}};
+  // With several shards one part in so many of URLseen's memory is for links that others were sent lately, which are
+  // not sent again; 0: all are sent.
+  uint64_t sent_share = 32;
   GateOptions gate;
   AdmissionOptions admission;
   uint64_t limits_memory = uint64_t{8} << 20;  // for the page limits of rules, if there are any

@@ -535,7 +535,8 @@ TEST_F(WorkbenchTurnTest, HitsThatFollowAtOnceAreMadeBeforeAnAddressIsReturned) 
   }
   EXPECT_EQ(bench_.NextReturn(), kTurn);
   EXPECT_TRUE(ReturnedAt(kTurn));
-  EXPECT_EQ(bench_.Top(kTurn), kNoHost) << "it is to be asked for anew";
+  bench_.AskForLeases(kTurn);
+  EXPECT_EQ(bench_.Top(kTurn), kNoHost) << "it is asked for anew";
 }
 
 TEST_F(WorkbenchTurnTest, ATurnWithoutAnotherHitEndsByItself) {
