@@ -325,6 +325,7 @@ TEST_P(ClusterCrawlTest, FullStreamsAndDisksPushBack) {
         options.exchange.spill_bytes = 3000;
         options.nats.stream_bytes = 6000;
         options.crawl.checkpoint_ns = 3 * kSecond;  // which makes room in the streams
+        options.crawl.shard.sent_share = 0;         // as many links as there are
       });
   ExpectExact(report, setting);
   EXPECT_GT(report.nats.full, 0U);

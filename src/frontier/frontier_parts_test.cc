@@ -554,6 +554,18 @@ TEST_F(WorkbenchTurnTest, WhereNoHostCouldBeHitTheAddressIsReturnedAtOnce) {
   EXPECT_TRUE(ReturnedAt(1));
 }
 
+// The holder before died, so its last hit may last for longer than a lease does.
+TEST_F(WorkbenchTurnTest, AnAddressThatIsFreeOnlyAfterItsLeaseIsReturnedIfOthersWantIt) {
+  HitAndEnd(1, 2);
+  EXPECT_TRUE(ReturnedAt(kTurn));
+  bench_.AskForLeases(kTurn);
+  session_ = bench_.TakeNotices().at(0).session;
+  bench_.OnGranted({AddressNotice::Kind::kGranted, address_, session_, kTurn, 30 * kSecond}, kTurn);
+  EXPECT_FALSE(ReturnedAt(kTurn)) << "nobody else wants it";
+  bench_.OnRecalled({AddressNotice::Kind::kRecalled, address_, session_, 0, 0}, kTurn);
+  EXPECT_TRUE(ReturnedAt(kTurn));
+}
+
 class WorkbenchSlowTurnTest : public WorkbenchTurnTest {
  protected:
   WorkbenchSlowTurnTest() : WorkbenchTurnTest(kSecond) {}

@@ -158,7 +158,10 @@ void Workbench::RefreshLease(uint32_t ip) {
   entry.turn_over = entry.hit && could_be_hit >= entry.turn_ns;
   // A hit that is due as soon as the address is free is made before the address is returned: it was asked for because
   // of such a hit, and each shard gets its turn.
-  const bool nothing = entry.turn_over || entry.hosts.empty() || entry.hosts.top().time_ns > could_be_hit;
+  // But not if the lease, which is made no longer while others wait, ends before: then the owner would have to take the
+  // address for hit until its end and longer, and so for each shard in turn, without end.
+  const bool nothing = entry.turn_over || entry.hosts.empty() || entry.hosts.top().time_ns > could_be_hit ||
+                       could_be_hit >= entry.until_ns;
   entry.leaving = entry.holders.empty() && nothing;
   const int64_t due_ns = entry.leaving            ? now_ns_
                          : !entry.holders.empty() ? entry.free_ns
