@@ -23,7 +23,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& words) {
   return pointers;
 }
 
-// What the child needs: it shares the parent's memory and may only make system calls.
+// What the child needs: it shares the parent's memory (or, where a sanitizer makes a fork of vfork, has a copy) and may
+// only make system calls.
 struct Plan {
   char* const* words;
   char* const* environment;
@@ -31,14 +32,16 @@ struct Plan {
   int death_signal;
   pid_t parent;
   const sigset_t* none;
-  volatile int fault = 0;  // errno of the child
+  int report;  // a pipe: the child's errno; its end without one: the program runs
 };
 
 // In the child, until it is another program. All signals are blocked: a handler would run in the parent's memory. Not
 // inlined, so that it works below the frame to which the parent comes back.
 [[noreturn, gnu::noinline]] void BecomeProgram(Plan& plan) {
   const auto give_up = [&] {
-    plan.fault = errno == 0 ? ECHILD : errno;
+    const int fault = errno == 0 ? ECHILD : errno;
+    while (::write(plan.report, &fault, sizeof(fault)) < 0 && errno == EINTR) {
+    }
     ::_exit(126);
   };
   struct sigaction normal = {};
@@ -49,6 +52,9 @@ struct Plan {
   errno = 0;
   if (::getppid() != plan.parent) give_up();  // it ended before that call
   // First out of the way of 0 to 2, then to their places, where they stay open.
+  const int report = ::fcntl(plan.report, F_DUPFD_CLOEXEC, 3);
+  if (report < 0) give_up();
+  plan.report = report;
   for (int& fd : plan.files) {
     fd = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (fd < 0) give_up();
@@ -70,6 +76,12 @@ Result<pid_t> SpawnProgram(const SpawnOptions& options) {
   const std::vector<char*> environment = Pointers(options.environment);
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing < 0) return std::unexpected(Error::FromErrno(errno, "open /dev/null"));
+  std::array<int, 2> report{};
+  if (::pipe2(report.data(), O_CLOEXEC) != 0) {
+    const int fault = errno;
+    ::close(nothing);
+    return std::unexpected(Error::FromErrno(fault, "pipe"));
+  }
   const auto file = [&](int fd) { return fd < 0 ? nothing : fd; };
   sigset_t all;
   sigset_t none;
@@ -81,13 +93,20 @@ Result<pid_t> SpawnProgram(const SpawnOptions& options) {
             .files = {file(options.input), file(options.output), file(options.messages)},
             .death_signal = options.death_signal,
             .parent = ::getpid(),
-            .none = &none};
+            .none = &none,
+            .report = report[1]};
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::vfork();
   if (pid == 0) BecomeProgram(plan);
-  const int fault = pid < 0 ? errno : plan.fault;
+  int fault = pid < 0 ? errno : 0;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::close(nothing);
+  ::close(report[1]);
+  if (pid > 0) {
+    while (::read(report[0], &fault, sizeof(fault)) < 0 && errno == EINTR) {
+    }
+  }
+  ::close(report[0]);
   if (fault == 0) return pid;
   while (pid > 0 && ::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
